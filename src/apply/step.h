@@ -1,0 +1,112 @@
+// One change of the box: an object or a value, what it is now and what it shall be.
+//
+// Every step says both sides, so its undo is the same step with the sides swapped, and undoing is just another plan.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "netlink/objects.h"
+#include "netlink/socket.h"
+
+namespace mape {
+
+/// A ruleset as the kernel gets it and as a person reads it. Both say the same; `mark` names it.
+struct RulesetContent {
+    std::string mark;
+    std::string text;
+    std::vector<std::byte> batch;
+    std::vector<netlink::Labelled> labels;  ///< of the batch's messages, for errors; not kept in the journal
+    bool operator==(const RulesetContent& other) const { return mark == other.mark; }
+};
+
+struct AddressStep {
+    InterfaceName device;
+    std::variant<Ipv4Address, Ipv6Address> address;
+    std::optional<DeviceAddress> from;
+    std::optional<DeviceAddress> to;
+};
+
+struct TunnelStep {
+    InterfaceName name;
+    std::optional<Tunnel> from;
+    std::optional<Tunnel> to;
+};
+
+struct LinkStateStep {
+    InterfaceName name;
+    bool from;  ///< up?
+    bool to;
+};
+
+/// Tables mape_TUNNEL of every family, replaced in one transaction.
+struct RulesetStep {
+    InterfaceName tunnel;
+    std::optional<RulesetContent> from;
+    std::optional<RulesetContent> to;
+};
+
+struct RouteStep {
+    DefaultRoute route;
+    bool from;  ///< present?
+    bool to;
+};
+
+struct PolicyRuleStep {
+    PolicyRule rule;
+    bool from;  ///< present?
+    bool to;
+};
+
+/// A value below /proc/sys. Compare and swap: a value that is neither `from` nor `to` is somebody else's and stays.
+struct SysctlStep {
+    std::string key;  ///< "net/ipv4/conf/mape0/rp_filter"
+    std::string from;
+    std::string to;
+};
+
+/// net.ipv4.ip_forward, which resets others on the side (net/ipv4/devinet.c, inet_forward_change).
+/// `before` are those others as they were; on the way back they are restored, except where somebody has since
+/// set one to another value than the kernel had made of it.
+struct ForwardingStep {
+    bool from;  ///< on?
+    bool to;
+    std::map<std::string, std::string> before;
+};
+
+using Step = std::variant<AddressStep, TunnelStep, LinkStateStep, RulesetStep, RouteStep, PolicyRuleStep, SysctlStep,
+                          ForwardingStep>;
+
+/// The undo of a step that has been performed.
+[[nodiscard]] Step inverse(const Step& step);
+
+/// Two steps with equal identity are about the same object or value: "tunnel mape0", "sysctl net/ipv4/ip_forward".
+[[nodiscard]] std::string identity(const Step& step);
+
+/// The undo of two runs as one: `later` undoes the second run, `earlier` the first; the result leads from where the
+/// second run ended to where the first one began. Both must have the same identity.
+[[nodiscard]] Step join_undo(const Step& earlier, const Step& later);
+
+/// Place of a step in a plan that builds up, so that no packet can leave untranslated at any moment: CE address, tunnel
+/// (down), ruleset, tunnel up, IPv4 address, values, policy rules, default route last. Undo runs the other way.
+[[nodiscard]] int rank(const Step& step);
+
+/// True where from and to are the same: nothing to do.
+[[nodiscard]] bool is_nothing(const Step& step);
+
+/// "add the CE address 2400:...::/128 to eth0", in words a person understands.
+[[nodiscard]] std::string to_words(const Step& step);
+
+/// The commands of `ip`, `nft` and `sysctl` that do the same, for sh; one or more lines.
+[[nodiscard]] std::string to_shell(const Step& step);
+
+/// One JSON object on one line, for the journal, and back. `from_json` never trusts its input.
+[[nodiscard]] std::string to_json(const Step& step);
+[[nodiscard]] Result<Step> step_from_json(const std::string& text);
+
+}  // namespace mape

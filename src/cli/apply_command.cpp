@@ -1,0 +1,103 @@
+// apply, and apply --dry-run.
+#include "apply/session.h"
+#include "apply/untranslated.h"
+#include "base/stop_signal.h"
+#include "cli/commands.h"
+#include "cli/tunnel_text.h"
+#include "netlink/privilege.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace mape::cli {
+
+namespace {
+
+nlohmann::ordered_json target_json(const Target& target)
+{
+    nlohmann::ordered_json json;
+    json["tunnel"] = target.tunnel.str();
+    json["wan"] = target.wanted.wan.str();
+    json["ipv4"] = ipv4_text(target.line.edge.ipv4);
+    json["ce"] = to_text(target.line.edge.ce);
+    json["br"] = to_text(target.wanted.tunnel.remote);
+    json["mtu"] = target.wanted.tunnel.mtu;
+    return json;
+}
+
+void print_plan(const Target& target, const Plan& plan, Output& output)
+{
+    output.print(fmt::format("# {}: this box as a MAP-E customer edge; nothing is changed by this dry run\n"
+                             "# IPv4 {}, from {} on {} to border relay {}\n",
+                             target.tunnel.str(), address_and_ports(target.line), to_text(target.line.edge.ce),
+                             target.wanted.wan.str(), to_text(target.wanted.tunnel.remote)));
+    if (plan.empty()) {
+        output.print("# nothing to do: everything is as wanted\n");
+        return;
+    }
+    output.print(fmt::format("# {}: `mape-gen apply` does that, and so does sh with this text (without journal and undo)\n",
+                             count(plan.size(), "step")));
+    for (const Step& step : plan)
+        output.print(fmt::format("\n# {}\n{}\n", to_words(step), to_shell(step)));
+}
+
+Result<int> dry_run(const Target& target, Invocation& invocation, Output& output)
+{
+    auto comparison = compare(target.wanted, invocation.flags.state_dir);
+    if (!comparison)
+        return fail(std::move(comparison.error()));
+    if (!comparison->note.empty())
+        output.warn(fmt::format("{}; taken as not loaded", comparison->note));
+    for (const std::string& warning : comparison->plan.warnings)
+        output.warn(warning);
+    print_plan(target, comparison->plan.plan, output);
+    auto json = target_json(target);
+    json["diff"] = steps_json(comparison->plan.plan);
+    json["verdict"] = nullptr;
+    output.set_json(std::move(json));
+    return 0;
+}
+
+}  // namespace
+
+Result<int> apply_command(Invocation& invocation, Output& output)
+{
+    auto target = resolve_target(invocation, output);
+    if (!target)
+        return fail(std::move(target.error()));
+    if (invocation.flags.dry_run)
+        return dry_run(*target, invocation, output);
+    if (auto privileged = netlink::require_net_admin(); !privileged)
+        return fail(std::move(privileged.error()));
+
+    const StopSignal stop;
+    auto session = Session::open(target->tunnel, {invocation.flags.state_dir, invocation.flags.lock_timeout,
+                                                  [&output](const std::string& text) { output.note(text); },
+                                                  StopSignal::came});
+    if (!session)
+        return fail(std::move(session.error()));
+    std::vector<std::string> warnings;
+    auto applied = session->apply(target->wanted, warnings);
+    for (const std::string& warning : warnings)
+        output.warn(warning);
+    if (!applied)
+        return fail(std::move(applied.error()));
+
+    output.set_changed(applied->steps > 0);
+    if (applied->steps == 0)
+        output.print(fmt::format("{}: nothing to do, everything is as wanted\n", target->tunnel.str()));
+    else
+        output.print(fmt::format("{}: done, {}\n", target->tunnel.str(), count(applied->steps, "step")));
+    output.print(fmt::format("IPv4 {}\n", address_and_ports(target->line)));
+    for (const std::string& dropped : untranslated_protocols(target->wanted.protocols, Sysctl()))
+        output.note(dropped);
+    const std::string sentence = verdict(read_traffic(target->tunnel));
+    output.print(sentence + "\n");
+    auto json = target_json(*target);
+    json["diff"] = steps_json(applied->performed);
+    json["verdict"] = sentence;
+    output.set_json(std::move(json));
+    return 0;
+}
+
+}  // namespace mape::cli
