@@ -18,6 +18,8 @@ done
 alike() { # DIR
 	sed -i -E -e 's/link\/ether [0-9a-f:]+/link\/ether MAC/' -e 's/permaddr [0-9a-f:]+/permaddr MAC/' \
 		-e 's/fe80::[0-9a-f]+:[0-9a-f:]+/fe80::MAC/g' -e 's/link-netns(id)? [as]?-?/link-netns\1 /' "$1"/*
+	# the kernel lists them by address, so the link-local ones come in any order
+	sort -o "$1/route" "$1/route"
 }
 
 pair() { # NAME ARG...
