@@ -45,8 +45,7 @@ struct RulesetMemory {
     std::vector<std::string> dump;  ///< the kernel's own view right after the load, normalised
 };
 [[nodiscard]] std::optional<RulesetMemory> read_ruleset_memory(const std::string& path);
-[[nodiscard]] Result<void> write_ruleset_memory(const std::string& path, const InterfaceName& tunnel,
-                                                const RulesetMemory& memory);
+[[nodiscard]] Result<void> write_ruleset_memory(const std::string& path, const RulesetMemory& memory);
 
 /// Dumps everything; needs no privilege but for the nf_tables part, which is `unknown` without.
 [[nodiscard]] Result<Observed> observe(const InterfaceName& tunnel, const std::vector<std::string>& sysctl_keys,

@@ -100,7 +100,7 @@ Result<void> Session::remember_ruleset(const Wanted& wanted)
     auto dump = dump_ruleset(tunnel_);
     if (!dump)
         return fail(std::move(dump.error()));
-    return write_ruleset_memory(state_.path("ruleset"), tunnel_, {wanted.ruleset, std::move(*dump)});
+    return write_ruleset_memory(state_.path("ruleset"), {wanted.ruleset, std::move(*dump)});
 }
 
 Result<Applied> Session::apply(const Wanted& wanted, std::vector<std::string>& warnings)

@@ -114,6 +114,11 @@ Json to_json_value(const Tunnel& t)
             {"hop_limit", t.hop_limit},     {"mtu", t.mtu},
             {"alias", t.alias}};
 }
+/// What a step starts from is compared by its mark and never loaded.
+Json mark_of(const std::optional<RulesetContent>& from)
+{
+    return from ? Json{{"mark", from->mark}, {"text", ""}, {"batch", ""}} : Json();
+}
 Json to_json_value(const RulesetContent& r)
 {
     return {{"mark", r.mark}, {"text", r.text}, {"batch", hex(r.batch)}};
@@ -266,7 +271,10 @@ std::string to_json(const Step& step)
     std::visit(
         [&json](const auto& s) {
             put_subject(s, json);
-            json["from"] = to_json_value(s.from);
+            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(s)>, RulesetStep>)
+                json["from"] = mark_of(s.from);
+            else
+                json["from"] = to_json_value(s.from);
             json["to"] = to_json_value(s.to);
         },
         step);

@@ -13,8 +13,11 @@ namespace mape::cli {
 
 namespace {
 
-nlohmann::ordered_json target_json(const Target& target)
+/// A document costs more than all the rest of a run that changes nothing: made only where it is asked for.
+void set_json(const Target& target, const Plan& diff, const nlohmann::ordered_json& sentence, Output& output)
 {
+    if (!output.json())
+        return;
     nlohmann::ordered_json json;
     json["tunnel"] = target.tunnel.str();
     json["wan"] = target.wanted.wan.str();
@@ -22,7 +25,9 @@ nlohmann::ordered_json target_json(const Target& target)
     json["ce"] = to_text(target.line.edge.ce);
     json["br"] = to_text(target.wanted.tunnel.remote);
     json["mtu"] = target.wanted.tunnel.mtu;
-    return json;
+    json["diff"] = steps_json(diff);
+    json["verdict"] = sentence;
+    output.set_json(std::move(json));
 }
 
 void print_plan(const Target& target, const Plan& plan, Output& output)
@@ -51,10 +56,7 @@ Result<int> dry_run(const Target& target, Invocation& invocation, Output& output
     for (const std::string& warning : comparison->plan.warnings)
         output.warn(warning);
     print_plan(target, comparison->plan.plan, output);
-    auto json = target_json(target);
-    json["diff"] = steps_json(comparison->plan.plan);
-    json["verdict"] = nullptr;
-    output.set_json(std::move(json));
+    set_json(target, comparison->plan.plan, nullptr, output);
     return 0;
 }
 
@@ -93,10 +95,7 @@ Result<int> apply_command(Invocation& invocation, Output& output)
         output.note(dropped);
     const std::string sentence = verdict(read_traffic(target->tunnel));
     output.print(sentence + "\n");
-    auto json = target_json(*target);
-    json["diff"] = steps_json(applied->performed);
-    json["verdict"] = sentence;
-    output.set_json(std::move(json));
+    set_json(*target, applied->performed, sentence, output);
     return 0;
 }
 

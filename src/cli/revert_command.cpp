@@ -14,6 +14,8 @@ namespace {
 
 void set_json(Output& output, const InterfaceName& tunnel, const std::vector<Step>& steps)
 {
+    if (!output.json())
+        return;
     nlohmann::ordered_json json;
     json["tunnel"] = tunnel.str();
     json["diff"] = steps_json(steps);

@@ -79,6 +79,8 @@ void print(const Report& report, Output& output)
 
 void set_json(const Report& report, Output& output)
 {
+    if (!output.json())
+        return;
     const Wanted& wanted = report.target.wanted;
     nlohmann::ordered_json json;
     json["tunnel"] = report.target.tunnel.str();
