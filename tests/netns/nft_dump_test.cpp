@@ -190,6 +190,28 @@ TEST_CASE("tables by name and mark")
             CHECK(table.comment == "somebody's");
 }
 
+TEST_CASE("tables of others that ask for the state of packets at input, and no others")
+{
+    netlink::Socket socket = lab::fresh_namespace();
+    lab::load(socket, *napt_ruleset(samples::seeds()));
+    CHECK(netlink::foreign_stateful_input(socket)->empty());
+
+    const auto found = [&](const std::string& family, const std::string& hook, const std::string& rule) {
+        lab::nft("table " + family + " other { chain c { type filter hook " + hook + " priority 0; policy accept; " + rule
+                 + "; }; }");
+        const auto tables = netlink::foreign_stateful_input(socket);
+        lab::nft("delete table " + family + " other");
+        REQUIRE(tables);
+        return *tables;
+    };
+    const std::vector<std::string> none;
+    CHECK(found("inet", "input", "ct state established,related accept") == std::vector<std::string>{"inet other"});
+    CHECK(found("ip", "input", "ct state vmap { established : accept, invalid : drop }") == std::vector<std::string>{"ip other"});
+    CHECK(found("inet", "input", "tcp dport 22 accept") == none);
+    CHECK(found("inet", "forward", "ct state established accept") == none);
+    CHECK(found("ip6", "input", "ct state established accept") == none);
+}
+
 TEST_CASE("nat chains of others")
 {
     netlink::Socket socket = lab::fresh_namespace();
