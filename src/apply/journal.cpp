@@ -16,7 +16,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int format_version = 1;
+constexpr int format_version = 2;
+// Room for the lines that end a run.
+constexpr std::size_t end_of_run = 4096;
+constexpr const char* committed_line = "{\"committed\":true}";
+constexpr const char* undone_line = "{\"undone\":true}";
 constexpr std::size_t size_limit = 256UL << 20;
 
 std::string header_line(const JournalScope& scope)
@@ -32,13 +36,15 @@ std::string step_line(const char* key, const Step& step)
 /// Why a header does not speak of this box; empty if it does.
 std::string foreign_because(const Json& header, const JournalScope& scope)
 {
-    if (header.value("journal", 0) != format_version)
+    // As JSON: value() with a default of another type throws where the type in the file is another one.
+    const auto differs = [&header](const char* key, const Json& wanted) { return header.value(key, Json()) != wanted; };
+    if (differs("journal", format_version))
         return "it was written by another version";
-    if (header.value("boot", "") != scope.boot_id)
+    if (differs("boot", scope.boot_id))
         return "it is of an earlier boot";
-    if (header.value("netns", "") != scope.netns)
+    if (differs("netns", scope.netns))
         return "it is of another network namespace";
-    if (header.value("tunnel", "") != scope.tunnel)
+    if (differs("tunnel", scope.tunnel))
         return "it is of another tunnel";
     return {};
 }
@@ -55,6 +61,10 @@ std::vector<Step> settle(std::vector<Step> settled, const std::vector<Step>& run
         else
             *same = join_undo(*same, undo);
     }
+    for (Step& step : settled)
+        if (auto* ruleset = std::get_if<RulesetStep>(&step); ruleset && ruleset->to && is_unknown(*ruleset->to))
+            // Good enough for undoing a run at once; later on there is nothing to go back to.
+            ruleset->to.reset();
     std::erase_if(settled, [](const Step& step) { return is_nothing(step); });
     std::stable_sort(settled.begin(), settled.end(),
                      [](const Step& a, const Step& b) { return rank(a) < rank(b); });
@@ -63,7 +73,18 @@ std::vector<Step> settle(std::vector<Step> settled, const std::vector<Step>& run
 
 Result<void> read_record(const std::string& line, JournalRecords& records)
 {
-    const Json json = Json::parse(line, nullptr, false);
+    if (line == committed_line) {
+        records.settled = settle(std::move(records.settled), records.open);
+        records.open.clear();
+        return {};
+    }
+    if (line == undone_line) {
+        records.open.clear();
+        return {};
+    }
+    // A record, its step, a side of it and what that holds: nothing is deeper, and dump() calls itself for each level.
+    const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= 8; };
+    const Json json = Json::parse(line, shallow, false);
     if (!json.is_object() || json.size() != 1)
         return fail(failure("not a record"));
     const std::string& key = json.begin().key();
@@ -109,7 +130,7 @@ Result<Journal> Journal::open(std::string path, JournalScope scope)
         ++line_number;
         if (end == std::string::npos) {
             // Written when the power went: its change was not made yet.
-            journal.records_.note = fmt::format("{}: dropped a torn last line", journal.path_);
+            journal.records_.notes.push_back(fmt::format("{}: dropped a torn last line", journal.path_));
             break;
         }
         const std::string line = text->substr(at, end - at);
@@ -118,15 +139,15 @@ Result<Journal> Journal::open(std::string path, JournalScope scope)
             const Json header = Json::parse(line, nullptr, false);
             const auto because = header.is_object() ? foreign_because(header, journal.scope_) : "it is damaged";
             if (!because.empty()) {
-                journal.records_.note = fmt::format("ignored the journal {}: {}", journal.path_, because);
+                journal.records_.notes.push_back(fmt::format("ignored the journal {}: {}", journal.path_, because));
                 return journal;
             }
             continue;
         }
         auto read = read_record(line, journal.records_);
         if (!read)
-            return fail(failure(fmt::format("{}:{}: {}", journal.path_, line_number, read.error().message),
-                                "remove the file to go on without it: revert then removes what carries our mark"));
+            journal.records_.notes.push_back(
+                fmt::format("{}:{}: left out, {}", journal.path_, line_number, read.error().message));
     }
     return journal;
 }
@@ -150,14 +171,21 @@ Result<void> Journal::rewrite()
     return replace_file(path_, text);
 }
 
-Result<void> Journal::begin()
+Result<void> Journal::begin(std::size_t size)
 {
     if (auto written = rewrite(); !written)
         return written;
     file_ = Fd(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW));
     if (!file_)
         return fail(system_error(errno, fmt::format("cannot open {}", path_)));
-    return {};
+    auto reserved = reserve(file_.get(), size + end_of_run, path_);
+    if (!reserved) {
+        file_ = {};
+        // As it was: with nothing settled there was no file.
+        if (records_.settled.empty() && records_.open.empty())
+            ::unlink(path_.c_str());
+    }
+    return reserved;
 }
 
 Result<void> Journal::record(const Step& undo)
@@ -169,13 +197,16 @@ Result<void> Journal::record(const Step& undo)
 
 Result<void> Journal::commit()
 {
-    JournalRecords before = records_;
+    if (auto written = append(committed_line); !written)
+        return written;
     records_.settled = settle(std::move(records_.settled), records_.open);
     records_.open.clear();
-    auto written = rewrite();
-    if (!written)
-        records_ = std::move(before);
-    return written;
+    // What was reserved beyond the end is given back.
+    struct stat info {};
+    if (::fstat(file_.get(), &info) == 0)
+        (void)!::ftruncate(file_.get(), info.st_size);
+    file_ = {};
+    return {};
 }
 
 Result<void> Journal::rolled_back()
@@ -183,7 +214,13 @@ Result<void> Journal::rolled_back()
     records_.open.clear();
     if (records_.settled.empty())
         return remove();
-    return rewrite();
+    // Within the space that was reserved: a full disk must not stand in the way. After a crash the file is not open yet.
+    return file_ ? append(undone_line) : rewrite();
+}
+
+std::vector<Step> Journal::all() const
+{
+    return settle(records_.settled, records_.open);
 }
 
 Result<void> Journal::remove()

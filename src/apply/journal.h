@@ -28,29 +28,34 @@ struct JournalScope {
 struct JournalRecords {
     std::vector<Step> settled;  ///< of committed runs, joined by identity: what revert undoes
     std::vector<Step> open;     ///< of a run that did not commit: a crash; undo these first
-    std::string note;           ///< why a journal on disk was ignored, or that a torn line was dropped; else empty
+    std::vector<std::string> notes;  ///< why a journal on disk was ignored, which of its lines were left out
 };
 
 class Journal {
 public:
     /// Reads `path`; a missing file is an empty journal. A journal of another scope or format version is ignored with a
-    /// note. An unreadable file or a damaged line that is not the last is an error that names path and line.
+    /// note. A damaged line is left out with a note: what the others undo is as right as before, and what is lost carries our
+    /// mark or stays as it is. Error: a file that cannot be read.
     [[nodiscard]] static Result<Journal> open(std::string path, JournalScope scope);
 
     [[nodiscard]] const JournalRecords& records() const { return records_; }
 
-    /// Opens the file for appending, writing a header if need be; refuses a full or read-only file system here, before
-    /// the first change. Syncs file and directory.
-    [[nodiscard]] Result<void> begin();
+    /// Opens the file for appending, written anew with what is settled. The space of records of `size` bytes together is
+    /// reserved, and a little for the end of the run: a full or read-only file system is refused here, before the first change.
+    /// Syncs file and directory.
+    [[nodiscard]] Result<void> begin(std::size_t size);
 
     /// Appends one undo step and syncs. After this the change may be made.
     [[nodiscard]] Result<void> record(const Step& undo);
 
-    /// The run is complete: open steps become settled ones, joined with what was there; rewritten by rename, synced.
+    /// The run is complete: open steps become settled ones, joined with what was there. Appends a line, synced.
     [[nodiscard]] Result<void> commit();
 
     /// The open steps have been undone: forgets them, keeping what is settled.
     [[nodiscard]] Result<void> rolled_back();
+
+    /// Undo steps of all runs, those of one that did not end included: they lead to what was before the first.
+    [[nodiscard]] std::vector<Step> all() const;
 
     /// Everything has been undone: removes the file.
     [[nodiscard]] Result<void> remove();

@@ -35,13 +35,20 @@ private:
     Result<void> make(const TunnelStep& step);
     Result<void> make(const LinkStateStep& step);
     Result<void> make(const RulesetStep& step);
+    Result<void> make(const EgressStep& step);
+    Result<void> make(const FlowsStep& step);
     Result<void> make(const RouteStep& step);
     Result<void> make(const PolicyRuleStep& step);
     Result<void> make(const SysctlStep& step);
     Result<void> make(const ForwardingStep& step);
 
     Result<void> create(const Tunnel& tunnel);
+    Result<void> remove(const AddressStep& step, unsigned index, const std::string& what);
+    Result<void> send_ruleset(const std::vector<std::byte>& batch, const std::vector<netlink::Labelled>& labels,
+                              const std::string& what);
     Result<void> turn_forwarding_off(const ForwardingStep& step);
+    static std::map<std::string, std::string> made_by_forwarding(const ForwardingStep& step, bool on);
+    Result<void> restore_side_effects(const ForwardingStep& step, const std::map<std::string, std::string>& made);
     Result<void> write_value(const std::string& key, const std::string& value);
     Result<netlink::NetworkState> network();
     Result<netlink::Socket*> netfilter();

@@ -1,25 +1,33 @@
 #include "apply/observed.h"
 
 #include "netlink/socket.h"
+#include "nft/napt.h"
 #include "nft/text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <linux/netlink.h>
+#include <span>
 
 namespace mape {
 
 namespace {
 
-/// One dump of all tables of ours, each line with its table's name in it.
-Result<std::vector<std::string>> dump_tables(netlink::Socket& socket, const std::vector<nft::TableName>& tables)
+/// Every family that a table of a ruleset may be in.
+std::vector<nft::TableName> possible_tables(const InterfaceName& tunnel)
+{
+    const std::string name = table_name(tunnel);
+    return {{nft::Family::ip, name}, {nft::Family::ip6, name}, {nft::Family::netdev, name}};
+}
+
+Result<std::vector<std::string>> all_lines(const InterfaceName& tunnel, std::span<const std::byte> messages)
 {
     std::vector<std::string> lines;
-    for (const nft::TableName& table : tables) {
-        auto dump = netlink::dump_table(socket, table);
-        if (!dump)
-            return fail(std::move(dump.error()));
-        lines.insert(lines.end(), std::make_move_iterator(dump->begin()), std::make_move_iterator(dump->end()));
+    for (const nft::TableName& table : possible_tables(tunnel)) {
+        auto part = netlink::lines_of(table, messages);
+        if (!part)
+            return part;
+        lines.insert(lines.end(), std::make_move_iterator(part->begin()), std::make_move_iterator(part->end()));
     }
     return lines;
 }
@@ -50,49 +58,72 @@ RulesetState blind(const Error& error)
     return state;
 }
 
+/// What differs between the load and now. The generation tells cheaply that nothing does, the messages nearly as cheaply; words
+/// are made where both say that something may.
+Result<void> compare(netlink::Socket& socket, const InterfaceName& tunnel, const RulesetMemory& memory, RulesetState& state)
+{
+    auto generation = netlink::current_generation(socket);
+    if (!generation)
+        return fail(std::move(generation.error()));
+    if (*generation == memory.generation)
+        return {};
+    auto present = netlink::read_tables(socket, possible_tables(tunnel));
+    if (!present)
+        return fail(std::move(present.error()));
+    if (present->messages == memory.dump)
+        return {};
+    auto now = all_lines(tunnel, present->messages);
+    if (!now)
+        return fail(std::move(now.error()));
+    auto loaded = all_lines(tunnel, memory.dump);
+    if (!loaded)
+        state.changed.push_back("what the state directory remembers of it is damaged");
+    else
+        tell_differences(std::move(*loaded), std::move(*now), state.changed);
+    return {};
+}
+
 RulesetState observe_ruleset(netlink::Socket& socket, const InterfaceName& tunnel,
                              const std::optional<RulesetMemory>& memory)
 {
     auto named = netlink::tables_named_after(socket, tunnel);
     if (!named)
         return blind(named.error());
-    auto ours = netlink::our_tables(socket, tunnel);
-    if (!ours)
-        return blind(ours.error());
 
     RulesetState state;
     using Presence = RulesetState::Presence;
-    state.presence = ours->size() < named->size() ? Presence::foreign : ours->empty() ? Presence::absent : Presence::ours;
-    if (memory)
+    state.presence = Presence::absent;
+    for (const netlink::NamedTable& table : *named) {
+        if (!nft::is_mark(table.comment))
+            state.presence = Presence::foreign;
+        else if (table.name.family == nft::Family::inet)
+            state.egress_shut = true;
+        else if (state.presence == Presence::absent)
+            state.presence = Presence::ours;
+    }
+    if (memory) {
         state.loaded = memory->content;
+        state.translation = memory->translation;
+    }
     if (state.presence != Presence::ours)
         return state;
     if (!memory) {
         state.changed.push_back("the state directory does not know what was loaded");
         return state;
     }
-    auto present = dump_tables(socket, *ours);
-    if (!present)
-        return blind(present.error());
     state.mark = memory->content.mark;
-    tell_differences(memory->dump, std::move(*present), state.changed);
+    if (auto compared = compare(socket, tunnel, *memory, state); !compared)
+        return blind(compared.error());
     return state;
 }
 
 }  // namespace
 
-Result<Observed> observe(const InterfaceName& tunnel, const std::vector<std::string>& sysctl_keys,
-                         const std::optional<RulesetMemory>& memory, const Sysctl& sysctl)
+Observed observe(netlink::NetworkState network, const InterfaceName& tunnel, const std::vector<std::string>& sysctl_keys,
+                 const std::optional<RulesetMemory>& memory, const Sysctl& sysctl)
 {
     Observed observed;
-    auto route = netlink::Socket::open(NETLINK_ROUTE);
-    if (!route)
-        return fail(std::move(route.error()));
-    auto network = netlink::NetworkState::read(*route);
-    if (!network)
-        return fail(std::move(network.error()));
-    observed.network = std::move(*network);
-
+    observed.network = std::move(network);
     auto netfilter = netlink::Socket::open(NETLINK_NETFILTER);
     if (!netfilter) {
         observed.ruleset = blind(netfilter.error());
@@ -111,15 +142,12 @@ Result<Observed> observe(const InterfaceName& tunnel, const std::vector<std::str
     return observed;
 }
 
-Result<std::vector<std::string>> dump_ruleset(const InterfaceName& tunnel)
+Result<netlink::RawTables> dump_ruleset(const InterfaceName& tunnel)
 {
     auto socket = netlink::Socket::open(NETLINK_NETFILTER);
     if (!socket)
         return fail(std::move(socket.error()));
-    auto ours = netlink::our_tables(*socket, tunnel);
-    if (!ours)
-        return fail(std::move(ours.error()));
-    return dump_tables(*socket, *ours);
+    return netlink::read_tables(*socket, possible_tables(tunnel));
 }
 
 }  // namespace mape

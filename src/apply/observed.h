@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "apply/ruleset_memory.h"
 #include "apply/step.h"
 #include "base/result.h"
 #include "netlink/nft_dump.h"
+#include "netlink/nft_dump_raw.h"
 #include "netlink/rtnl_read.h"
 #include "nft/ruleset.h"
 #include "sysctl/sysctl.h"
@@ -27,6 +29,8 @@ struct RulesetState {
     std::string mark;                      ///< of what we loaded last, if it is still whole
     std::vector<std::string> changed;      ///< lines that differ from what we loaded: "missing: ...", "added: ..."
     std::optional<RulesetContent> loaded;  ///< what we loaded last, as the state directory remembers it
+    std::string translation;               ///< of it: translation_text(); empty if it is not known
+    bool egress_shut = false;              ///< the way into the tunnel is still shut: a run that changed it did not end
 };
 
 struct Observed {
@@ -39,19 +43,12 @@ struct Observed {
     std::map<std::string, std::string> values;  ///< sysctl keys that were asked for and are there
 };
 
-/// What the state directory remembers of a ruleset: written after each load.
-struct RulesetMemory {
-    RulesetContent content;
-    std::vector<std::string> dump;  ///< the kernel's own view right after the load, normalised
-};
-[[nodiscard]] std::optional<RulesetMemory> read_ruleset_memory(const std::string& path);
-[[nodiscard]] Result<void> write_ruleset_memory(const std::string& path, const RulesetMemory& memory);
+/// `network` and what else concerns one tunnel; needs no privilege but for the nf_tables part, which is `unknown` without.
+[[nodiscard]] Observed observe(netlink::NetworkState network, const InterfaceName& tunnel,
+                               const std::vector<std::string>& sysctl_keys, const std::optional<RulesetMemory>& memory,
+                               const Sysctl& sysctl);
 
-/// Dumps everything; needs no privilege but for the nf_tables part, which is `unknown` without.
-[[nodiscard]] Result<Observed> observe(const InterfaceName& tunnel, const std::vector<std::string>& sysctl_keys,
-                                       const std::optional<RulesetMemory>& memory, const Sysctl& sysctl);
-
-/// The normalised dump of our tables, for RulesetMemory.
-[[nodiscard]] Result<std::vector<std::string>> dump_ruleset(const InterfaceName& tunnel);
+/// Our tables as the kernel shows them, for RulesetMemory.
+[[nodiscard]] Result<netlink::RawTables> dump_ruleset(const InterfaceName& tunnel);
 
 }  // namespace mape

@@ -35,6 +35,14 @@ std::string describe(const netlink::Route& route, const NetworkState& network)
     return fmt::format("{} metric {}", text, route.metric);
 }
 
+/// What undoing has to load again.
+std::optional<RulesetContent> present_ruleset(const RulesetState& state)
+{
+    if (state.presence != RulesetState::Presence::ours)
+        return std::nullopt;
+    return state.loaded ? state.loaded : unknown_ruleset();
+}
+
 /// One plan in the making: the wanted state is walked object by object, each adds its step if it differs.
 class Differences {
 public:
@@ -55,7 +63,8 @@ private:
 
     void add(const Step& step) { result_.plan.push_back(step); }
     void address(const DeviceAddress& wanted);
-    void close_tunnel_for_change();
+    void shut_egress();
+    void open_egress();
     void tunnel();
     void ruleset();
     void link_state();
@@ -63,6 +72,8 @@ private:
     void rules();
     void route();
     void remove_unwanted();
+    void former_flows();
+    [[nodiscard]] bool is_elsewhere(const Ipv4Address& address) const;
 
     [[nodiscard]] bool ruleset_differs() const;
     [[nodiscard]] std::set<std::string> wanted_identities() const;
@@ -72,7 +83,7 @@ private:
     const NetworkState& network_;
     const std::vector<Step>& settled_;
     std::optional<Tunnel> present_;  ///< the tunnel there is
-    bool up_ = false;                ///< it is up, and stays so until link_state()
+    bool shut_ = false;              ///< the way into the tunnel, at this place of the plan
     bool route_present_ = false;
     PlanResult result_;
 };
@@ -124,7 +135,8 @@ Result<void> Differences::refuse_foreign_route()
     route_present_ = has_route(network_, *wanted_.route);
     if (route_present_ || wanted_.route->prepend)
         return {};
-    const auto same = network_.default_routes_ipv4(wanted_.route->table, wanted_.route->metric);
+    auto same = network_.default_routes_ipv4(wanted_.route->table, wanted_.route->metric);
+    std::erase_if(same, [](const netlink::Route* each) { return each->protocol == our_protocol; });
     if (same.empty())
         return {};
     return fail(failure(fmt::format("there is another IPv4 default route of metric {}: {}", wanted_.route->metric,
@@ -200,27 +212,26 @@ void Differences::address(const DeviceAddress& wanted)
 bool Differences::ruleset_differs() const
 {
     const RulesetState& state = observed_.ruleset;
-    return state.presence != RulesetState::Presence::ours || state.mark != wanted_.ruleset.mark || !state.changed.empty();
+    return state.presence != RulesetState::Presence::ours || state.mark != wanted_.mark || !state.changed.empty();
 }
 
-/// Endpoints, ruleset and IPv4 address that do not belong together must not meet a packet: the tunnel goes down for the
-/// change. The kernel drops routes through a device that goes down, so ours is taken away and put back by steps.
-void Differences::close_tunnel_for_change()
+/// From the new CE address on with the former translation, or the other way round, packets would be of nobody's: none leaves
+/// while endpoints and ruleset are changed. Everything else can be changed while packets pass: a ruleset is replaced at once.
+void Differences::shut_egress()
 {
     const auto* link = network_.find_link(wanted_.tunnel.name.str());
-    up_ = link && link->up;
-    if (!up_)
+    const bool moves = present_ && link->up && present_->local != wanted_.tunnel.local;
+    shut_ = observed_.ruleset.egress_shut;
+    if (!moves || shut_)
         return;
-    const bool moves = present_ && (present_->local != wanted_.tunnel.local || present_->remote != wanted_.tunnel.remote
-                                    || present_->bound_to != wanted_.tunnel.bound_to);
-    const bool renumbers = ruleset_differs() && !find_address(network_, wanted_.ipv4);
-    if (!moves && !renumbers)
-        return;
-    if (route_present_)
-        add(RouteStep{*wanted_.route, true, false});
-    route_present_ = false;
-    add(LinkStateStep{wanted_.tunnel.name, true, false});
-    up_ = false;
+    add(EgressStep{wanted_.tunnel.name, true, false});
+    shut_ = true;
+}
+
+void Differences::open_egress()
+{
+    if (shut_)
+        add(EgressStep{wanted_.tunnel.name, false, true});
 }
 
 void Differences::tunnel()
@@ -232,12 +243,13 @@ void Differences::tunnel()
 void Differences::ruleset()
 {
     if (ruleset_differs())
-        add(RulesetStep{wanted_.tunnel.name, observed_.ruleset.loaded, wanted_.ruleset});
+        add(RulesetStep{wanted_.tunnel.name, present_ruleset(observed_.ruleset), content_of(wanted_.ruleset)});
 }
 
 void Differences::link_state()
 {
-    if (!up_)
+    const auto* link = network_.find_link(wanted_.tunnel.name.str());
+    if (!link || !link->up)
         add(LinkStateStep{wanted_.tunnel.name, false, true});
 }
 
@@ -267,8 +279,16 @@ void Differences::rules()
 
 void Differences::route()
 {
-    if (wanted_.route && !route_present_)
-        add(RouteStep{*wanted_.route, false, true});
+    if (!wanted_.route || route_present_)
+        return;
+    // One of ours that does not count: another stands before it, or somebody has changed it.
+    const auto* link = network_.find_link(wanted_.tunnel.name.str());
+    const auto same = network_.default_routes_ipv4(wanted_.route->table, wanted_.route->metric);
+    if (link && std::any_of(same.begin(), same.end(), [link](const netlink::Route* each) {
+            return each->out_index == link->index && each->protocol == our_protocol;
+        }))
+        add(RouteStep{*wanted_.route, true, false});
+    add(RouteStep{*wanted_.route, false, true});
 }
 
 std::set<std::string> Differences::wanted_identities() const
@@ -278,6 +298,7 @@ std::set<std::string> Differences::wanted_identities() const
         identity(TunnelStep{wanted_.tunnel.name, {}, {}}),
         identity(LinkStateStep{wanted_.tunnel.name, false, false}),
         identity(RulesetStep{wanted_.tunnel.name, {}, {}}),
+        identity(EgressStep{wanted_.tunnel.name, false, false}),
         identity(AddressStep{wanted_.ipv4.device, wanted_.ipv4.address, {}, {}}),
     };
     for (const SysctlStep& value : wanted_.values)
@@ -304,6 +325,31 @@ void Differences::remove_unwanted()
         remove(step);
 }
 
+/// Another line's, or a device's of the user.
+bool Differences::is_elsewhere(const Ipv4Address& address) const
+{
+    const auto* link = network_.find_link(wanted_.tunnel.name.str());
+    return std::any_of(network_.addresses.begin(), network_.addresses.end(), [&](const netlink::Address& each) {
+        const auto* other = std::get_if<Ipv4Address>(&each.address);
+        return other && *other == address && (!link || each.index != link->index);
+    });
+}
+
+/// Flows translated to what is ours no longer: nobody answers them, and until their entries are gone they are stuck.
+void Differences::former_flows()
+{
+    const auto& address = std::get<Ipv4Address>(wanted_.ipv4.address);
+    const Plan plan = result_.plan;
+    for (const Step& step : plan)
+        if (const auto* removed = std::get_if<AddressStep>(&step); removed && removed->from && !removed->to)
+            if (const auto* former = std::get_if<Ipv4Address>(&removed->address); former && !is_elsewhere(*former))
+                add(FlowsStep{*former, {}});
+    const bool was_here = find_address(network_, wanted_.ipv4).has_value();
+    const bool loaded = observed_.ruleset.presence == RulesetState::Presence::ours;
+    if (was_here && loaded && observed_.ruleset.translation != wanted_.translation)
+        add(FlowsStep{address, wanted_.ports});
+}
+
 Result<PlanResult> Differences::make()
 {
     for (const auto refuse : {&Differences::refuse_foreign_tunnel, &Differences::refuse_foreign_tables,
@@ -315,24 +361,19 @@ Result<PlanResult> Differences::make()
     warn_of_untracked_lan();
 
     present_ = find_tunnel(network_, wanted_.tunnel.name);
-    close_tunnel_for_change();
+    shut_egress();
     address(wanted_.ce);
     tunnel();
     ruleset();
     link_state();
     address(wanted_.ipv4);
+    open_egress();
     values();
     rules();
     route();
     remove_unwanted();
+    former_flows();
     return std::move(result_);
-}
-
-/// Since 5.18 the kernel keeps IFA_PROTO, and marks ::1 itself.
-bool keeps_address_protocol(const NetworkState& network)
-{
-    return std::any_of(network.addresses.begin(), network.addresses.end(),
-                       [](const netlink::Address& each) { return each.protocol != 0; });
 }
 
 /// The CE address by its marks: IFA_PROTO, or on an older kernel the very flags we set on the tunnel's own endpoint.
@@ -390,6 +431,8 @@ Plan removal_plan(const InterfaceName& tunnel, const Observed& observed)
         plan.push_back(LinkStateStep{tunnel, true, false});
     if (observed.ruleset.presence == RulesetState::Presence::ours)
         plan.push_back(RulesetStep{tunnel, observed.ruleset.loaded, {}});
+    if (observed.ruleset.egress_shut)
+        plan.push_back(EgressStep{tunnel, false, true});
     const auto present = ours ? find_tunnel(network, tunnel) : std::nullopt;
     if (present)
         plan.push_back(TunnelStep{tunnel, present, {}});

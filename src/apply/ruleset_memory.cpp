@@ -1,20 +1,19 @@
-// What the state directory remembers of the ruleset that was loaded last.
-//
-// Read by every apply and status, so cheap to read: a header line with sizes, then text, batch and dump as they are.
-#include "apply/observed.h"
+// Read by every apply and status, so cheap to read: a line with the size of each part, then the part as it is.
+#include "apply/ruleset_memory.h"
 
 #include "base/file.h"
 #include "base/number.h"
 
-#include <cstring>
+#include <array>
 #include <fmt/format.h>
+#include <span>
 
 namespace mape {
 
 namespace {
 
 constexpr std::size_t size_limit = 512UL << 20;
-constexpr std::string_view magic = "mape-gen ruleset 1";
+constexpr std::string_view magic = "mape-gen ruleset 2";
 
 /// Takes `size` bytes off the front of `rest`; nullopt if it is shorter.
 std::optional<std::string_view> take(std::string_view& rest, std::size_t size)
@@ -36,6 +35,12 @@ std::optional<std::string_view> take_line(std::string_view& rest)
     return line;
 }
 
+std::vector<std::byte> bytes_of(std::string_view text)
+{
+    const auto bytes = std::as_bytes(std::span(text));
+    return {bytes.begin(), bytes.end()};
+}
+
 std::optional<std::string_view> take_sized(std::string_view& rest)
 {
     const auto line = take_line(rest);
@@ -45,7 +50,7 @@ std::optional<std::string_view> take_sized(std::string_view& rest)
 
 }  // namespace
 
-std::optional<RulesetMemory> read_ruleset_memory(const std::string& path)
+std::optional<RulesetMemory> read_ruleset_memory(const std::string& path, const JournalScope& scope)
 {
     // A memory that is not there or damaged is none: the ruleset is loaded again then.
     const auto file = read_file(path, size_limit, false);
@@ -54,35 +59,52 @@ std::optional<RulesetMemory> read_ruleset_memory(const std::string& path)
     std::string_view rest = *file;
     if (take_line(rest) != magic)
         return std::nullopt;
-    const auto mark = take_sized(rest);
-    const auto text = mark ? take_sized(rest) : std::nullopt;
-    const auto batch = text ? take_sized(rest) : std::nullopt;
-    const auto dump = batch ? take_sized(rest) : std::nullopt;
-    if (!dump || !rest.empty())
+    std::array<std::string_view, 9> parts;
+    for (std::string_view& part : parts) {
+        const auto taken = take_sized(rest);
+        if (!taken)
+            return std::nullopt;
+        part = *taken;
+    }
+    const auto& [boot, netns, tunnel, mark, text, batch, translation, generation, dump] = parts;
+    const auto number = parse_number(generation, 0, UINT32_MAX);
+    if (!rest.empty() || !number || JournalScope{std::string(boot), std::string(netns), std::string(tunnel)} != scope)
         return std::nullopt;
-
-    RulesetMemory memory{{std::string(*mark), std::string(*text), {}, {}}, {}};
-    memory.content.batch.resize(batch->size());
-    std::memcpy(memory.content.batch.data(), batch->data(), batch->size());
-    for (std::string_view lines = *dump; auto line = take_line(lines);)
-        memory.dump.emplace_back(*line);
-    return memory;
+    return RulesetMemory{scope,
+                         {std::string(mark), std::string(text), bytes_of(batch), {}},
+                         std::string(translation),
+                         static_cast<std::uint32_t>(*number),
+                         bytes_of(dump)};
 }
 
-Result<void> write_ruleset_memory(const std::string& path, const RulesetMemory& memory)
+std::string to_text(const RulesetMemory& memory)
 {
-    std::string dump;
-    for (const std::string& line : memory.dump)
-        dump += line + "\n";
-    const RulesetContent& content = memory.content;
-    const std::string_view batch(reinterpret_cast<const char*>(content.batch.data()), content.batch.size());
+    const auto text_of = [](const std::vector<std::byte>& bytes) {
+        return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    };
+    const std::string generation = fmt::format("{}", memory.generation);
     std::string file = fmt::format("{}\n", magic);
-    for (const std::string_view part : {std::string_view(content.mark), std::string_view(content.text), batch,
-                                        std::string_view(dump)}) {
+    for (const std::string_view part :
+         {std::string_view(memory.scope.boot_id), std::string_view(memory.scope.netns), std::string_view(memory.scope.tunnel),
+          std::string_view(memory.content.mark), std::string_view(memory.content.text), text_of(memory.content.batch),
+          std::string_view(memory.translation), std::string_view(generation), text_of(memory.dump)}) {
         file += fmt::format("{}\n", part.size());
         file += part;
     }
-    return replace_file(path, file);
+    return file;
+}
+
+std::size_t size_to_expect(const RulesetContent& content)
+{
+    constexpr std::size_t spare = 64 * 1024;
+    return content.text.size() + 3 * content.batch.size() + spare;
+}
+
+std::string translation_text(const Ipv4Prefix& ipv4, const PortSet& ports)
+{
+    if (!ports.shared())
+        return to_text(ipv4);
+    return fmt::format("{} {}/{}/{}", to_text(ipv4.address), ports.offset(), ports.psid_length(), ports.psid());
 }
 
 }  // namespace mape

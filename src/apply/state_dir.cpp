@@ -19,7 +19,8 @@ Result<void> make_directory(const std::string& path, mode_t mode)
 {
     if (::mkdir(path.c_str(), mode) != 0 && errno != EEXIST)
         return fail(system_error(errno, fmt::format("cannot create the state directory {}", path),
-                                 "name another with --state-dir"));
+                                 fmt::format("this is uid {}; /run takes uid 0: run it as root, or name another with --state-dir",
+                                             ::geteuid())));
     struct stat info {};
     if (::lstat(path.c_str(), &info) != 0)
         return fail(system_error(errno, fmt::format("cannot look at the state directory {}", path)));
@@ -61,11 +62,11 @@ public:
         if (::timer_create(CLOCK_MONOTONIC, &event, &timer_) != 0)
             return;
         created_ = true;
-        // Repeats, for the case that the first one comes between the check and flock.
-        const itimerspec when{{0, 50'000'000}, {static_cast<time_t>(seconds), 0}};
-        ::timer_settime(timer_, 0, &when, nullptr);
+        // Repeats, for the case that it, or a signal that asks to stop, comes between the check and flock.
+        const itimerspec when{{1, 0}, {1, 0}};
         ::clock_gettime(CLOCK_MONOTONIC, &end_);
         end_.tv_sec += static_cast<time_t>(seconds);
+        ::timer_settime(timer_, 0, &when, nullptr);
     }
     Alarm(const Alarm&) = delete;
     Alarm& operator=(const Alarm&) = delete;
@@ -92,7 +93,8 @@ private:
 }  // namespace
 
 Result<StateDir> StateDir::open(const std::string& state, const std::string& tunnel, std::uint32_t lock_timeout,
-                                const std::function<void(const std::string&)>& waiting)
+                                const std::function<void(const std::string&)>& waiting,
+                                const std::function<bool()>& interrupted)
 {
     const std::string directory = state + "/" + tunnel;
     if (auto made = make_directory(state, 0755); !made)
@@ -103,7 +105,8 @@ Result<StateDir> StateDir::open(const std::string& state, const std::string& tun
     const std::string lock_path = directory + "/lock";
     Fd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!lock)
-        return fail(system_error(errno, fmt::format("cannot open {}", lock_path)));
+        return fail(system_error(errno, fmt::format("cannot open {}", lock_path),
+                                 "the state directory must be one that can be written: name another with --state-dir"));
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
         const std::string by = holder(lock_path);
         if (lock_timeout > 0 && waiting)
@@ -111,8 +114,11 @@ Result<StateDir> StateDir::open(const std::string& state, const std::string& tun
         bool locked = false;
         if (lock_timeout > 0) {
             const Alarm alarm(lock_timeout);
-            while (!(locked = ::flock(lock.get(), LOCK_EX) == 0) && errno == EINTR && !alarm.over()) {
+            const auto stop = [&] { return interrupted && interrupted(); };
+            while (!stop() && !(locked = ::flock(lock.get(), LOCK_EX) == 0) && errno == EINTR && !alarm.over()) {
             }
+            if (!locked && stop())
+                return fail(failure(fmt::format("interrupted while waiting for {}, which holds the lock of {}", by, tunnel)));
         }
         if (!locked)
             return fail(failure(fmt::format("{} holds the lock of {} ({})", by, tunnel, lock_path),

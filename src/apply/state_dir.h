@@ -17,10 +17,11 @@ class StateDir {
 public:
     /// Creates STATE and STATE/TUNNEL where they are missing; a symbolic link or a file in their place, or a STATE/TUNNEL
     /// that is not the caller's own, is refused. Waits up to `lock_timeout` seconds for the lock; then fails with the process
-    /// that holds it. `waiting` is told once, with the holder, when it has to wait.
+    /// that holds it. `waiting` is told once, with the holder, when it has to wait; `interrupted` is asked after each signal.
     [[nodiscard]] static Result<StateDir> open(const std::string& state, const std::string& tunnel,
                                                std::uint32_t lock_timeout,
-                                               const std::function<void(const std::string&)>& waiting = {});
+                                               const std::function<void(const std::string&)>& waiting = {},
+                                               const std::function<bool()>& interrupted = {});
 
     [[nodiscard]] std::string path(const std::string& name) const { return directory_ + "/" + name; }
 

@@ -33,6 +33,16 @@ std::string table_text(std::uint32_t table)
     return table == 254 ? "main" : fmt::format("{}", table);
 }
 
+RulesetContent unknown_ruleset()
+{
+    return {"unknown", {}, {}, {}};
+}
+
+bool is_unknown(const RulesetContent& content)
+{
+    return content.batch.empty();
+}
+
 Step inverse(const Step& step)
 {
     Step undo = step;
@@ -48,6 +58,8 @@ std::string identity(const Step& step)
             [](const TunnelStep& s) { return fmt::format("tunnel {}", s.name.str()); },
             [](const LinkStateStep& s) { return fmt::format("link state {}", s.name.str()); },
             [](const RulesetStep& s) { return fmt::format("ruleset {}", s.tunnel.str()); },
+            [](const EgressStep& s) { return fmt::format("egress {}", s.tunnel.str()); },
+            [](const FlowsStep& s) { return fmt::format("flows {}", to_text(s.address)); },
             [](const RouteStep& s) {
                 return fmt::format("route {} {} {}", s.route.device.str(), s.route.table, s.route.metric);
             },
@@ -74,20 +86,25 @@ Step join_undo(const Step& earlier, const Step& later)
 
 bool is_nothing(const Step& step)
 {
+    // Flows that are gone do not come back.
+    if (const auto* flows = std::get_if<FlowsStep>(&step); flows && flows->to)
+        return true;
     return std::visit([](const auto& s) { return s.from == s.to; }, step);
 }
 
 int rank(const Step& step)
 {
     return std::visit(overloaded{
-                          [](const AddressStep& s) { return is_ipv6(s.address) ? 0 : 4; },
-                          [](const TunnelStep&) { return 1; },
-                          [](const RulesetStep&) { return 2; },
-                          [](const LinkStateStep&) { return 3; },
-                          [](const SysctlStep&) { return 5; },
-                          [](const ForwardingStep&) { return 6; },
-                          [](const PolicyRuleStep&) { return 7; },
-                          [](const RouteStep&) { return 8; },
+                          [](const EgressStep&) { return 0; },
+                          [](const AddressStep& s) { return is_ipv6(s.address) ? 1 : 5; },
+                          [](const TunnelStep&) { return 2; },
+                          [](const RulesetStep&) { return 3; },
+                          [](const LinkStateStep&) { return 4; },
+                          [](const SysctlStep&) { return 6; },
+                          [](const ForwardingStep&) { return 7; },
+                          [](const PolicyRuleStep&) { return 8; },
+                          [](const RouteStep&) { return 9; },
+                          [](const FlowsStep&) { return 10; },
                       },
                       step);
 }

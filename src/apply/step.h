@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "map/port_set.h"
 #include "netlink/objects.h"
 #include "netlink/socket.h"
 
@@ -24,6 +25,10 @@ struct RulesetContent {
     std::vector<netlink::Labelled> labels;  ///< of the batch's messages, for errors; not kept in the journal
     bool operator==(const RulesetContent& other) const { return mark == other.mark; }
 };
+
+/// In the place of one that is loaded and that nobody remembers: it cannot be loaded again.
+[[nodiscard]] RulesetContent unknown_ruleset();
+[[nodiscard]] bool is_unknown(const RulesetContent& content);
 
 struct AddressStep {
     InterfaceName device;
@@ -49,6 +54,23 @@ struct RulesetStep {
     InterfaceName tunnel;
     std::optional<RulesetContent> from;
     std::optional<RulesetContent> to;
+};
+
+/// The way into the tunnel, shut while endpoints and ruleset do not belong together: a table of its own, family inet, in which
+/// everything that leaves through the tunnel is dropped. Addresses, routes and flows stay as they are meanwhile.
+struct EgressStep {
+    InterfaceName tunnel;
+    bool from;  ///< open?
+    bool to;
+};
+
+/// Entries of conntrack that are translated to an address, or to ports of it, which is ours no longer: without them the next
+/// packet of such a flow gets a new translation. Nothing brings them back; the undo of this step does nothing.
+struct FlowsStep {
+    Ipv4Address address;
+    std::optional<PortSet> kept;  ///< entries with ports of this set stay; none: all go
+    bool from = true;             ///< there?
+    bool to = false;
 };
 
 struct RouteStep {
@@ -79,8 +101,8 @@ struct ForwardingStep {
     std::map<std::string, std::string> before;
 };
 
-using Step = std::variant<AddressStep, TunnelStep, LinkStateStep, RulesetStep, RouteStep, PolicyRuleStep, SysctlStep,
-                          ForwardingStep>;
+using Step = std::variant<AddressStep, TunnelStep, LinkStateStep, RulesetStep, EgressStep, FlowsStep, RouteStep,
+                          PolicyRuleStep, SysctlStep, ForwardingStep>;
 
 /// The undo of a step that has been performed.
 [[nodiscard]] Step inverse(const Step& step);
@@ -96,7 +118,7 @@ using Step = std::variant<AddressStep, TunnelStep, LinkStateStep, RulesetStep, R
 /// (down), ruleset, tunnel up, IPv4 address, values, policy rules, default route last. Undo runs the other way.
 [[nodiscard]] int rank(const Step& step);
 
-/// True where from and to are the same: nothing to do.
+/// True where from and to are the same, or where nothing can be done: a step that performs nothing.
 [[nodiscard]] bool is_nothing(const Step& step);
 
 /// "add the CE address 2400:...::/128 to eth0", in words a person understands.

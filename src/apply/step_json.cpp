@@ -49,6 +49,9 @@ InterfaceName device(const Json& object, const char* key)
 
 std::uint32_t number(const Json& object, const char* key, std::uint32_t max)
 {
+    // A fraction would be cut off, and one beyond 64 bits is undefined to convert.
+    if (at(object, key).is_number_float())
+        throw BadField{fmt::format("\"{}\" is not a whole number", key)};
     const auto value = get<std::uint64_t>(object, key);
     if (value > max)
         throw BadField{fmt::format("\"{}\" is out of range", key)};
@@ -105,7 +108,8 @@ Json to_json_value(const std::string& value) { return value; }
 Json to_json_value(const DeviceAddress& a)
 {
     return {{"device", a.device.str()},   {"address", text_of(a.address)},      {"length", a.prefix_length},
-            {"nodad", a.nodad},           {"noprefixroute", a.noprefixroute},   {"deprecated", a.deprecated}};
+            {"nodad", a.nodad},           {"noprefixroute", a.noprefixroute},   {"deprecated", a.deprecated},
+            {"altered", a.altered}};
 }
 Json to_json_value(const Tunnel& t)
 {
@@ -147,7 +151,8 @@ void from_json_value(const Json& json, std::optional<DeviceAddress>& value)
         return;
     value = DeviceAddress{device(json, "device"),          address(get<std::string>(json, "address")),
                           number(json, "length", 128),     get<bool>(json, "nodad"),
-                          get<bool>(json, "noprefixroute"), get<bool>(json, "deprecated")};
+                          get<bool>(json, "noprefixroute"), get<bool>(json, "deprecated"),
+                          get<bool>(json, "altered")};
 }
 void from_json_value(const Json& json, std::optional<Tunnel>& value)
 {
@@ -193,6 +198,17 @@ void put_subject(const RulesetStep& s, Json& json)
 {
     json["kind"] = "ruleset";
     json["name"] = s.tunnel.str();
+}
+void put_subject(const EgressStep& s, Json& json)
+{
+    json["kind"] = "egress";
+    json["name"] = s.tunnel.str();
+}
+void put_subject(const FlowsStep& s, Json& json)
+{
+    json["kind"] = "flows";
+    json["address"] = to_text(s.address);
+    json["kept"] = s.kept ? Json{s.kept->offset(), s.kept->psid_length(), s.kept->psid()} : Json();
 }
 void put_subject(const RouteStep& s, Json& json)
 {
@@ -242,6 +258,18 @@ Step read_step(const Json& json)
         return with_sides(LinkStateStep{device(json, "name"), false, false}, json);
     if (kind == "ruleset")
         return with_sides(RulesetStep{device(json, "name"), {}, {}}, json);
+    if (kind == "egress")
+        return with_sides(EgressStep{device(json, "name"), false, false}, json);
+    if (kind == "flows") {
+        FlowsStep flows{checked(Ipv4Address::parse(get<std::string>(json, "address"))), {}};
+        if (!at(json, "kept").is_null()) {
+            const auto kept = get<std::vector<std::uint32_t>>(json, "kept");
+            if (kept.size() != 3)
+                throw BadField{"\"kept\" is no port set"};
+            flows.kept = checked(PortSet::make(kept[0], kept[1], kept[2]));
+        }
+        return with_sides(flows, json);
+    }
     if (kind == "route")
         return with_sides(RouteStep{{device(json, "device"), number(json, "table", any32), number(json, "metric", any32),
                                      get<bool>(json, "prepend")},

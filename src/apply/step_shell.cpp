@@ -2,6 +2,8 @@
 #include "apply/step.h"
 
 #include "apply/step_text.h"
+#include "nft/napt.h"
+#include "nft/text.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +14,8 @@ namespace {
 // iproute2 6.1 has no word for IFA_PROTO: by hand the address lacks our mark.
 std::string shell(const AddressStep& s)
 {
+    if (!s.from && !s.to)
+        return ":";  // sh's command that does nothing
     const auto* family = is_ipv6(s.address) ? "ip -6" : "ip";
     const DeviceAddress& address = s.to ? *s.to : *s.from;
     const std::string where = fmt::format("{}/{} dev {}", address_text(s.address), address.prefix_length, s.device.str());
@@ -40,7 +44,7 @@ std::string shell(const RulesetStep& s)
 {
     if (s.to)
         return fmt::format("nft -f - <<'EOF'\n{}EOF", s.to->text);
-    return fmt::format("for family in ip ip6 netdev; do\n"
+    return fmt::format("for family in ip ip6 inet netdev; do\n"
                        "  nft delete table $family mape_{} 2>/dev/null || true\n"
                        "done",
                        s.tunnel.str());
@@ -49,6 +53,24 @@ std::string shell(const RulesetStep& s)
 std::string shell(const LinkStateStep& s)
 {
     return fmt::format("ip link set dev {} {}", s.name.str(), s.to ? "up" : "down");
+}
+
+std::string shell(const EgressStep& s)
+{
+    if (s.to)
+        return fmt::format("nft delete table inet {}", table_name(s.tunnel));
+    return fmt::format("nft -f - <<'EOF'\n{}EOF", nft::to_text(shut_egress(s.tunnel)));
+}
+
+// conntrack(8) cannot say "but these ports": without a list of them the entries of all ports go.
+std::string shell(const FlowsStep& s)
+{
+    if (s.to)
+        return ":";
+    return fmt::format("for side in --reply-dst --orig-dst; do\n"
+                       "  conntrack -D $side {} >/dev/null 2>&1 || true\n"
+                       "done",
+                       to_text(s.address));
 }
 
 std::string shell(const RouteStep& s)

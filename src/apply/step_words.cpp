@@ -30,6 +30,14 @@ std::string to_words(const Step& step)
                 const auto* verb = !s.to ? "remove" : s.from ? "replace" : "load";
                 return fmt::format("{} the nftables ruleset mape_{}", verb, s.tunnel.str());
             },
+            [](const EgressStep& s) {
+                return fmt::format("{} the way into the tunnel {}", s.to ? "open" : "shut", s.tunnel.str());
+            },
+            [](const FlowsStep& s) {
+                if (s.to)
+                    return fmt::format("leave the flows of {} as they are", to_text(s.address));
+                return fmt::format("forget the flows of {}{}", to_text(s.address), s.kept ? " that have ports of others now" : "");
+            },
             [](const RouteStep& s) {
                 return fmt::format("{} the IPv4 default route through {} (table {}, metric {})", s.to ? "add" : "remove",
                                    s.route.device.str(), table_text(s.route.table), s.route.metric);

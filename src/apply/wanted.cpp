@@ -1,6 +1,7 @@
 #include "apply/wanted.h"
 
 #include "apply/napt_from_settings.h"
+#include "apply/ruleset_memory.h"
 #include "nft/batch.h"
 #include "nft/text.h"
 
@@ -65,13 +66,12 @@ Result<unsigned> tunnel_mtu(const Settings& settings, const Line& line, unsigned
     return *settings.mtu;
 }
 
-RulesetContent content_of(const nft::Ruleset& ruleset)
+std::string mark_of(const nft::Ruleset& ruleset)
 {
-    nft::Batch batch = nft::replace_batch(ruleset);
-    RulesetContent content{{}, nft::to_text(ruleset), std::move(batch.bytes), std::move(batch.labels)};
+    std::string mark;
     for (const nft::Table& table : ruleset.tables)
-        content.mark += fmt::format("{}{}", content.mark.empty() ? "" : ", ", table.comment);
-    return content;
+        mark += fmt::format("{}{}", mark.empty() ? "" : ", ", table.comment);
+    return mark;
 }
 
 Result<std::vector<PolicyRule>> policy_rules(const Settings& settings)
@@ -87,6 +87,12 @@ Result<std::vector<PolicyRule>> policy_rules(const Settings& settings)
 }
 
 }  // namespace
+
+RulesetContent content_of(const nft::Ruleset& ruleset)
+{
+    nft::Batch batch = nft::replace_batch(ruleset);
+    return {mark_of(ruleset), nft::to_text(ruleset), std::move(batch.bytes), std::move(batch.labels)};
+}
 
 Result<InterfaceName> choose_wan(const Settings& settings, const netlink::NetworkState& network)
 {
@@ -140,8 +146,10 @@ Result<Wanted> want(const Settings& settings, const Line& line, const InterfaceN
                    .mtu = *mtu,
                    .alias = our_alias},
         .ipv4 = {tunnel, line.edge.ipv4.address, 32, false, false, false},
-        .ruleset = content_of(*ruleset),
-        .tables = {},
+        .ruleset = {},
+        .mark = mark_of(*ruleset),
+        .translation = translation_text(parameters->ipv4, parameters->ports),
+        .ports = parameters->ports,
         .protocols = parameters->protocols,
         .lan_notrack = !settings.lan_notrack.empty(),
         .route = {},
@@ -150,8 +158,7 @@ Result<Wanted> want(const Settings& settings, const Line& line, const InterfaceN
         .forwarding = settings.forwarding,
         .warnings = std::move(warnings),
     };
-    for (const nft::Table& table : ruleset->tables)
-        wanted.tables.push_back(table.name);
+    wanted.ruleset = std::move(*ruleset);
     if (settings.default_route != DefaultRouteMode::no && settings.table)
         wanted.route = DefaultRoute{tunnel, *settings.table, settings.metric,
                                     settings.default_route == DefaultRouteMode::prepend};

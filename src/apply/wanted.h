@@ -19,8 +19,10 @@ struct Wanted {
     DeviceAddress ce;
     Tunnel tunnel;
     DeviceAddress ipv4;
-    RulesetContent ruleset;
-    std::vector<nft::TableName> tables;  ///< of the ruleset
+    nft::Ruleset ruleset;
+    std::string mark;                    ///< of the ruleset
+    std::string translation;             ///< translation_text()
+    PortSet ports;
     std::vector<nft::Protocol> protocols;  ///< that it translates
     bool lan_notrack = false;            ///< it takes LAN traffic out of conntrack
     std::optional<DefaultRoute> route;
@@ -29,6 +31,9 @@ struct Wanted {
     bool forwarding;
     std::vector<std::string> warnings;
 };
+
+/// The ruleset as the kernel takes it.
+[[nodiscard]] RulesetContent content_of(const nft::Ruleset& ruleset);
 
 /// The WAN device: [interfaces] wan, or the device of the IPv6 default route. Error (exit 1): no such device (names those
 /// there are), no IPv6 default route.

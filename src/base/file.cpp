@@ -13,9 +13,12 @@ namespace mape {
 
 Result<std::string> read_file(const std::string& path, std::size_t limit, bool follow)
 {
-    const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | (follow ? 0 : O_NOFOLLOW)));
+    const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | (follow ? 0 : O_NOFOLLOW | O_NONBLOCK)));
     if (!fd)
         return fail(system_error(errno, fmt::format("cannot read {}", path)));
+    struct stat info {};
+    if (!follow && (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)))
+        return fail(failure(fmt::format("cannot read {}: it is not a regular file", path)));
     std::string text;
     char buffer[16384];
     for (;;) {
@@ -56,23 +59,60 @@ Result<void> sync_directory_of(const std::string& path)
     return {};
 }
 
+Result<void> reserve(int fd, std::size_t size, const std::string& path)
+{
+    struct stat info {};
+    if (::fstat(fd, &info) != 0)
+        return fail(system_error(errno, fmt::format("cannot look at {}", path)));
+    int failed = 0;
+    do
+        failed = ::fallocate(fd, FALLOC_FL_KEEP_SIZE, info.st_size, static_cast<off_t>(size));
+    while (failed != 0 && errno == EINTR);
+    if (failed == 0 || errno == EOPNOTSUPP || errno == ENOSYS)
+        return {};
+    return fail(system_error(errno, fmt::format("cannot reserve {} bytes for {}", size, path)));
+}
+
+Result<Replacement> Replacement::make(std::string path, std::size_t size)
+{
+    Replacement replacement(std::move(path), Fd());
+    const std::string temporary = replacement.temporary();
+    ::unlink(temporary.c_str());
+    replacement.fd_ = Fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!replacement.fd_)
+        return fail(system_error(errno, fmt::format("cannot create {}", temporary)));
+    if (size > 0)
+        if (auto reserved = reserve(replacement.fd_.get(), size, temporary); !reserved)
+            return fail(std::move(reserved.error()));
+    return replacement;
+}
+
+Replacement::Replacement(Replacement&& other) noexcept : path_(std::move(other.path_)), fd_(std::move(other.fd_)) {}
+
+Replacement::~Replacement()
+{
+    if (fd_)
+        ::unlink(temporary().c_str());
+}
+
+Result<void> Replacement::put(const std::string& text)
+{
+    if (auto written = write_all(fd_.get(), text, temporary()); !written)
+        return written;
+    // What was reserved beyond the end is given back.
+    (void)!::ftruncate(fd_.get(), static_cast<off_t>(text.size()));
+    if (::fsync(fd_.get()) != 0 || ::rename(temporary().c_str(), path_.c_str()) != 0)
+        return fail(system_error(errno, fmt::format("cannot replace {}", path_)));
+    fd_ = {};
+    return sync_directory_of(path_);
+}
+
 Result<void> replace_file(const std::string& path, const std::string& text)
 {
-    const std::string temporary = path + ".new";
-    ::unlink(temporary.c_str());
-    const Fd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!fd)
-        return fail(system_error(errno, fmt::format("cannot create {}", temporary)));
-    if (auto written = write_all(fd.get(), text, temporary); !written) {
-        ::unlink(temporary.c_str());
-        return written;
-    }
-    if (::fsync(fd.get()) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
-        const int error = errno;
-        ::unlink(temporary.c_str());
-        return fail(system_error(error, fmt::format("cannot replace {}", path)));
-    }
-    return sync_directory_of(path);
+    auto replacement = Replacement::make(path, 0);
+    if (!replacement)
+        return fail(std::move(replacement.error()));
+    return replacement->put(text);
 }
 
 }  // namespace mape

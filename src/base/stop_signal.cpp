@@ -1,32 +1,29 @@
 #include "base/stop_signal.h"
 
-#include <array>
+#include <csignal>
+#include <initializer_list>
 
 namespace mape {
 
 namespace {
 
-constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
 volatile std::sig_atomic_t stop_came = 0;
 
 }  // namespace
 
-StopSignal::StopSignal()
+void note_stop_signals()
 {
     struct sigaction action {};
     action.sa_handler = [](int) { stop_came = 1; };
-    action.sa_flags = SA_RESTART;
-    for (std::size_t i = 0; i < signals.size(); ++i)
-        ::sigaction(signals[i], &action, &former_[i]);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        struct sigaction former {};
+        // What nohup or a shell's background has turned off stays so.
+        if (::sigaction(signal, nullptr, &former) == 0 && former.sa_handler != SIG_IGN)
+            ::sigaction(signal, &action, nullptr);
+    }
 }
 
-StopSignal::~StopSignal()
-{
-    for (std::size_t i = 0; i < signals.size(); ++i)
-        ::sigaction(signals[i], &former_[i], nullptr);
-}
-
-bool StopSignal::came()
+bool stop_signal_came()
 {
     return stop_came != 0;
 }

@@ -1,22 +1,13 @@
 // SIGINT, SIGTERM and SIGHUP as a question that can be asked between two steps.
 #pragma once
 
-#include <csignal>
-
 namespace mape {
 
-/// While an object lives these signals are noted and no longer end the process; system calls they interrupt are resumed.
-class StopSignal {
-public:
-    StopSignal();
-    ~StopSignal();
-    StopSignal(const StopSignal&) = delete;
-    StopSignal& operator=(const StopSignal&) = delete;
+/// From now on these signals are noted and do not end the process; a system call that waits ends with EINTR, so that whoever
+/// waits can ask. To the end of the process: what was done must still be told.
+void note_stop_signals();
 
-    [[nodiscard]] static bool came();
-
-private:
-    struct sigaction former_[3];
-};
+/// One of them came.
+[[nodiscard]] bool stop_signal_came();
 
 }  // namespace mape

@@ -14,7 +14,8 @@ namespace mape::cli {
 namespace {
 
 /// A document costs more than all the rest of a run that changes nothing: made only where it is asked for.
-void set_json(const Target& target, const Plan& diff, const nlohmann::ordered_json& sentence, Output& output)
+void set_json(const Target& target, const Plan& diff, const std::optional<std::chrono::microseconds>& outage,
+              const nlohmann::ordered_json& sentence, Output& output)
 {
     if (!output.json())
         return;
@@ -26,6 +27,7 @@ void set_json(const Target& target, const Plan& diff, const nlohmann::ordered_js
     json["br"] = to_text(target.wanted.tunnel.remote);
     json["mtu"] = target.wanted.tunnel.mtu;
     json["diff"] = steps_json(diff);
+    json["outage_us"] = outage ? nlohmann::ordered_json(outage->count()) : nlohmann::ordered_json();
     json["verdict"] = sentence;
     output.set_json(std::move(json));
 }
@@ -48,7 +50,7 @@ void print_plan(const Target& target, const Plan& plan, Output& output)
 
 Result<int> dry_run(const Target& target, Invocation& invocation, Output& output)
 {
-    auto comparison = compare(target.wanted, invocation.flags.state_dir);
+    auto comparison = compare(target.wanted, target.network, invocation.flags.state_dir);
     if (!comparison)
         return fail(std::move(comparison.error()));
     if (!comparison->note.empty())
@@ -56,7 +58,7 @@ Result<int> dry_run(const Target& target, Invocation& invocation, Output& output
     for (const std::string& warning : comparison->plan.warnings)
         output.warn(warning);
     print_plan(target, comparison->plan.plan, output);
-    set_json(target, comparison->plan.plan, nullptr, output);
+    set_json(target, comparison->plan.plan, {}, nullptr, output);
     return 0;
 }
 
@@ -64,22 +66,32 @@ Result<int> dry_run(const Target& target, Invocation& invocation, Output& output
 
 Result<int> apply_command(Invocation& invocation, Output& output)
 {
-    auto target = resolve_target(invocation, output);
-    if (!target)
-        return fail(std::move(target.error()));
-    if (invocation.flags.dry_run)
-        return dry_run(*target, invocation, output);
-    if (auto privileged = netlink::require_net_admin(); !privileged)
-        return fail(std::move(privileged.error()));
+    if (invocation.flags.dry_run) {
+        const auto target = resolve_target(invocation, output);
+        return target ? dry_run(*target, invocation, output) : fail(target.error());
+    }
+    if (auto privileged = netlink::require_net_admin(); !privileged) {
+        // What was wrong with the input is told to everybody.
+        const auto target = resolve_target(invocation, output);
+        return fail(!target && target.error().kind == ErrorKind::input ? target.error() : privileged.error());
+    }
 
-    const StopSignal stop;
-    auto session = Session::open(target->tunnel, {invocation.flags.state_dir, invocation.flags.lock_timeout,
-                                                  [&output](const std::string& text) { output.note(text); },
-                                                  StopSignal::came});
+    note_stop_signals();
+    auto session = Session::open(tunnel_name(invocation), {invocation.flags.state_dir, invocation.flags.lock_timeout,
+                                                           [&output](const std::string& text) { output.note(text); },
+                                                           stop_signal_came});
     if (!session)
         return fail(std::move(session.error()));
+    // Under the lock: what another run does must not change what is looked at here.
+    auto target = resolve_target(invocation, output);
+    if (!target && target.error().kind == ErrorKind::input)
+        return fail(std::move(target.error()));
+    if (!target) {
+        auto cleaned = session->clean_up();
+        return fail(std::move(cleaned ? target.error() : cleaned.error()));
+    }
     std::vector<std::string> warnings;
-    auto applied = session->apply(target->wanted, warnings);
+    auto applied = session->apply(target->wanted, std::move(target->network), warnings);
     for (const std::string& warning : warnings)
         output.warn(warning);
     if (!applied)
@@ -90,12 +102,14 @@ Result<int> apply_command(Invocation& invocation, Output& output)
         output.print(fmt::format("{}: nothing to do, everything is as wanted\n", target->tunnel.str()));
     else
         output.print(fmt::format("{}: done, {}\n", target->tunnel.str(), count(applied->steps, "step")));
+    if (const std::string outage = outage_sentence(applied->outage); applied->steps > 0 && !outage.empty())
+        output.print(outage + "\n");
     output.print(fmt::format("IPv4 {}\n", address_and_ports(target->line)));
     for (const std::string& dropped : untranslated_protocols(target->wanted.protocols, Sysctl()))
         output.note(dropped);
     const std::string sentence = verdict(read_traffic(target->tunnel));
     output.print(sentence + "\n");
-    set_json(*target, applied->performed, sentence, output);
+    set_json(*target, applied->performed, applied->outage, sentence, output);
     return 0;
 }
 

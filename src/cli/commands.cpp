@@ -26,7 +26,7 @@ constexpr std::array rows{
                "Without --mtu the table's MTU counts, else 1460. Without --wan the rule that needs the WAN is left out.\n",
                ruleset_command},
     CommandRow{"apply", "[NAME]", "turn this box into the customer edge", 1, Reads::configuration, true,
-               "tunnel wan ipv4 ce br mtu diff verdict", "", apply_command},
+               "tunnel wan ipv4 ce br mtu diff outage_us verdict", "", apply_command},
     CommandRow{"revert", "[NAME]", "undo what apply did", 1, Reads::tunnel_only, true, "tunnel diff", "", revert_command},
     CommandRow{"status", "[NAME]", "what is in place, and whether it works", 1, Reads::configuration, true,
                "tunnel applied wan ipv4 ce br mtu drift ruleset_changes sent received counters verdict", "", status_command},

@@ -1,36 +1,54 @@
 #include "cli/line.h"
 
+#include "apply/session.h"
 #include "cli/auto_prefix.h"
-#include "netlink/socket.h"
 
 #include <fmt/format.h>
-#include <linux/netlink.h>
 
 namespace mape::cli {
 
-Result<Line> resolve_invocation(Invocation& invocation, Output& output)
+namespace {
+
+// A fixed-address line with its CE address needs no prefix.
+bool needs_prefix(const LineFields& line)
+{
+    return !line.prefix && !line.ce;
+}
+
+Result<Line> resolve(const Invocation& invocation, Output& output)
+{
+    const Settings& settings = invocation.settings;
+    auto line = resolve_line(settings.line, invocation.tables, settings.origins);
+    if (line)
+        for (const std::string& warning : line->warnings)
+            output.warn(warning);
+    return line;
+}
+
+}  // namespace
+
+Result<Line> resolve_invocation(Invocation& invocation, const netlink::NetworkState& network, Output& output)
 {
     Settings& settings = invocation.settings;
-    // A fixed-address line with its CE address needs no prefix.
-    if (!settings.line.prefix && !settings.line.ce) {
-        auto socket = netlink::Socket::open(NETLINK_ROUTE);
-        if (!socket)
-            return fail(socket.error());
-        const auto state = netlink::NetworkState::read(*socket);
-        if (!state)
-            return fail(state.error());
-        const auto found = find_end_user_prefix(*state, settings, tunnel_name(invocation), invocation.tables);
+    if (needs_prefix(settings.line)) {
+        const auto found = find_end_user_prefix(network, settings, tunnel_name(invocation), invocation.tables);
         if (!found)
             return fail(found.error());
         settings.line.prefix = found->prefix;
         settings.origins["prefix"] = found->seen;
         output.detail(fmt::format("prefix {}: {}", to_text(found->prefix), found->seen));
     }
-    auto line = resolve_line(settings.line, invocation.tables, settings.origins);
-    if (line)
-        for (const std::string& warning : line->warnings)
-            output.warn(warning);
-    return line;
+    return resolve(invocation, output);
+}
+
+Result<Line> resolve_invocation(Invocation& invocation, Output& output)
+{
+    if (!needs_prefix(invocation.settings.line))
+        return resolve(invocation, output);
+    const auto network = read_network();
+    if (!network)
+        return fail(network.error());
+    return resolve_invocation(invocation, *network, output);
 }
 
 unsigned mtu_without_device(const Settings& settings, const Line& line)

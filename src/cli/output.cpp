@@ -7,6 +7,16 @@
 
 namespace mape::cli {
 
+namespace {
+
+// Whoever reads the messages may be gone; that is no reason to stop half way, and nowhere is left to say so.
+void say(const std::string& line)
+{
+    std::fputs(line.c_str(), stderr);
+}
+
+}  // namespace
+
 void Output::configure(const Flags& flags)
 {
     json_ = flags.json;
@@ -48,7 +58,7 @@ void Output::warn(std::string_view sentence)
         return;
     // What was printed before stays before it when both go to one terminal or file.
     flush();
-    fmt::print(stderr, "mape-gen: {}: {}\n", emphasis("warning", stderr), sentence);
+    say(fmt::format("mape-gen: {}: {}\n", emphasis("warning", stderr), sentence));
 }
 
 void Output::note(std::string_view sentence)
@@ -56,7 +66,7 @@ void Output::note(std::string_view sentence)
     if (json_ || quiet_)
         return;
     flush();
-    fmt::print(stderr, "mape-gen: {}\n", sentence);
+    say(fmt::format("mape-gen: {}\n", sentence));
 }
 
 void Output::detail(std::string_view sentence)
@@ -68,7 +78,7 @@ void Output::detail(std::string_view sentence)
 void Output::error(const Error& error)
 {
     flush();
-    fmt::print(stderr, "{}: {}\n", emphasis("mape-gen", stderr), to_text(error));
+    say(fmt::format("{}: {}\n", emphasis("mape-gen", stderr), to_text(error)));
 }
 
 Result<void> Output::finish()

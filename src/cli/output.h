@@ -52,6 +52,7 @@ public:
     void set_json(nlohmann::ordered_json fields);
     /// `changed` of the document: this run changed something on the box.
     void set_changed(bool changed) { changed_ = changed; }
+    [[nodiscard]] bool changed() const { return changed_; }
 
     /// The command prints JSON documents itself (`calc -`): run() adds none, unless it fails as a whole.
     void documents_of_its_own() { own_documents_ = true; }

@@ -46,10 +46,11 @@ Result<int> revert_command(Invocation& invocation, Output& output)
     if (auto privileged = netlink::require_net_admin(); !privileged)
         return fail(std::move(privileged.error()));
 
-    // A revert that has begun goes to its end.
-    const StopSignal stop;
+    // A revert that has begun goes to its end; waiting for the lock can be interrupted.
+    note_stop_signals();
     auto session = Session::open(tunnel, {invocation.flags.state_dir, invocation.flags.lock_timeout,
-                                          [&output](const std::string& text) { output.note(text); }, {}});
+                                          [&output](const std::string& text) { output.note(text); },
+                                          stop_signal_came});
     if (!session)
         return fail(std::move(session.error()));
     auto reverted = session->revert();

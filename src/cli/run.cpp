@@ -170,8 +170,10 @@ Result<void> prepare(const CommandRow& command, const Argv& argv, Invocation& in
 int finish(Output& output, int code)
 {
     if (const auto done = output.finish(); !done) {
-        output.error(done.error());
-        return code == 0 ? 1 : code;
+        // Exit 1 would say that the box is as it was.
+        const bool applied = code == 0 && output.changed();
+        output.error(applied ? with_context("done; but", done.error()) : done.error());
+        return code == 0 && !applied ? 1 : code;
     }
     return code;
 }

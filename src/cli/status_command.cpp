@@ -30,8 +30,8 @@ std::map<std::string, netlink::CounterValue> read_all_counters(const Wanted& wan
     auto socket = netlink::Socket::open(NETLINK_NETFILTER);
     if (!socket)
         return counters;
-    for (const nft::TableName& table : wanted.tables)
-        if (auto read = netlink::read_counters(*socket, table))
+    for (const nft::Table& table : wanted.ruleset.tables)
+        if (auto read = netlink::read_counters(*socket, table.name))
             counters.merge(*read);
     return counters;
 }
@@ -109,7 +109,7 @@ Result<int> status_command(Invocation& invocation, Output& output)
     auto target = resolve_target(invocation, output);
     if (!target)
         return fail(std::move(target.error()));
-    auto comparison = compare(target->wanted, invocation.flags.state_dir);
+    auto comparison = compare(target->wanted, target->network, invocation.flags.state_dir);
     if (!comparison)
         return fail(std::move(comparison.error()));
     if (!comparison->note.empty())

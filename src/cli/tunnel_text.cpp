@@ -2,34 +2,31 @@
 
 #include "base/file.h"
 #include "base/overloaded.h"
+#include "apply/session.h"
 #include "cli/line.h"
 #include "netlink/rtnl_read.h"
 
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
-#include <linux/netlink.h>
 
 namespace mape::cli {
 
 Result<Target> resolve_target(Invocation& invocation, Output& output)
 {
-    auto line = resolve_invocation(invocation, output);
-    if (!line)
-        return fail(std::move(line.error()));
-    auto socket = netlink::Socket::open(NETLINK_ROUTE);
-    if (!socket)
-        return fail(std::move(socket.error()));
-    auto network = netlink::NetworkState::read(*socket);
+    auto network = read_network();
     if (!network)
         return fail(std::move(network.error()));
+    auto line = resolve_invocation(invocation, *network, output);
+    if (!line)
+        return fail(std::move(line.error()));
     const InterfaceName tunnel = tunnel_name(invocation);
     auto wanted = want(invocation.settings, *line, tunnel, *network, MAPE_VERSION);
     if (!wanted)
         return fail(std::move(wanted.error()));
     for (const std::string& warning : wanted->warnings)
         output.warn(warning);
-    return Target{tunnel, std::move(*line), std::move(*wanted)};
+    return Target{tunnel, std::move(*line), std::move(*wanted), std::move(*network)};
 }
 
 std::string ipv4_text(const Ipv4Prefix& ipv4)
@@ -45,6 +42,15 @@ std::string address_and_ports(const Line& line)
         return fmt::format("{}, all ports", address);
     return fmt::format("{}, {} ports (PSID {}, shared by {})", address, edge.ports.port_count(), edge.ports.psid(),
                        edge.ports.sharing_ratio());
+}
+
+std::string outage_sentence(const std::optional<std::chrono::microseconds>& outage)
+{
+    if (!outage)
+        return {};
+    if (outage->count() == 0)
+        return "IPv4 was not interrupted";
+    return fmt::format("IPv4 was interrupted for {:.1f} ms", static_cast<double>(outage->count()) / 1000);
 }
 
 std::optional<Traffic> read_traffic(const InterfaceName& tunnel)
@@ -78,6 +84,8 @@ bool is_essential(const Step& step)
                           [](const TunnelStep& s) { return s.to.has_value(); },
                           [](const LinkStateStep& s) { return s.to; },
                           [](const RulesetStep& s) { return !s.from && s.to; },
+                          [](const EgressStep& s) { return s.to; },
+                          [](const FlowsStep&) { return false; },
                           [](const RouteStep& s) { return s.to; },
                           [](const PolicyRuleStep& s) { return s.to; },
                           [](const SysctlStep&) { return false; },

@@ -1,6 +1,7 @@
 // What apply, revert and status say alike.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,7 @@ struct Target {
     InterfaceName tunnel;
     Line line;
     Wanted wanted;
+    netlink::NetworkState network;  ///< that `wanted` was derived from
 };
 /// Resolves the line, reads the network, derives the wanted state. Needs no privilege.
 [[nodiscard]] Result<Target> resolve_target(Invocation& invocation, Output& output);
@@ -25,6 +27,9 @@ struct Target {
 
 /// "153.240.174.134, 1008 ports (PSID 44 of 64)" or "203.0.113.115, all ports".
 [[nodiscard]] std::string address_and_ports(const Line& line);
+
+/// "IPv4 was interrupted for 3.2 ms"; empty where it was not up before.
+[[nodiscard]] std::string outage_sentence(const std::optional<std::chrono::microseconds>& outage);
 
 /// Packets through the tunnel since it was made.
 struct Traffic {

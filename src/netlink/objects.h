@@ -19,6 +19,10 @@ inline constexpr std::uint8_t our_protocol = 0x4d;
 /// What makes an ip6tnl ours: its IFLA_IFALIAS starts with this.
 inline constexpr const char* our_alias = "mape-gen";
 
+/// An ip6tnl of this IFLA_GROUP ("mape") is ours too, and half made: rtnl_create_link() takes a group in the very message that
+/// creates a device, but an alias only in a second one (net/core/rtnetlink.c, 6.1).
+inline constexpr std::uint32_t half_made_group = 0x6d617065;
+
 /// An IPv4 or IPv6 address on a device, as we set it.
 struct DeviceAddress {
     InterfaceName device;
@@ -27,6 +31,7 @@ struct DeviceAddress {
     bool nodad = false;           ///< IFA_F_NODAD
     bool noprefixroute = false;   ///< IFA_F_NOPREFIXROUTE
     bool deprecated = false;      ///< preferred lifetime 0, valid forever; else both forever
+    bool altered = false;         ///< somebody gave it a lifetime, a flag, a peer or a scope that we never set
     bool operator==(const DeviceAddress&) const = default;
 };
 

@@ -124,7 +124,10 @@ MessageBuilder rule_message(unsigned type, unsigned flags, const PolicyRule& rul
 Message create_tunnel(const Tunnel& tunnel, unsigned lower_index)
 {
     MessageBuilder builder(RTM_NEWLINK, create_exclusively);
-    builder.family_header(link_header(0)).u32(IFLA_MTU, tunnel.mtu).text_nul(IFLA_IFNAME, tunnel.name.str());
+    builder.family_header(link_header(0))
+        .u32(IFLA_MTU, tunnel.mtu)
+        .u32(IFLA_GROUP, half_made_group)
+        .text_nul(IFLA_IFNAME, tunnel.name.str());
     put_tunnel_attributes(builder, tunnel, lower_index);
     return builder.finish();
 }
@@ -132,7 +135,7 @@ Message create_tunnel(const Tunnel& tunnel, unsigned lower_index)
 Message mark_tunnel(const Tunnel& tunnel, unsigned index)
 {
     MessageBuilder builder(RTM_NEWLINK, change_only);
-    builder.family_header(link_header(index));
+    builder.family_header(link_header(index)).u32(IFLA_GROUP, 0);
     put_mark(builder, tunnel);
     return builder.finish();
 }

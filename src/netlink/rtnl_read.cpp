@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
 #include <linux/fib_rules.h>
@@ -59,6 +60,13 @@ std::optional<std::variant<Ipv4Address, Ipv6Address>> ip_address(const Attribute
         return *address;
     }
     return std::nullopt;
+}
+
+// Host bits zero, as a prefix has them.
+Ipv4Prefix prefix_of(Ipv4Address address, unsigned length)
+{
+    const std::uint32_t host_bits = length == 0 ? ~std::uint32_t{0} : (std::uint32_t{1} << (32 - length)) - 1;
+    return {{address.value & ~host_bits}, length};
 }
 
 Ip6Tunnel parse_tunnel(const Attributes& data)
@@ -173,6 +181,7 @@ Result<Link> parse_link(std::span<const std::byte> message)
         link.lower_index = attributes.u32(IFLA_LINK).value_or(0);
     link.master_index = attributes.u32(IFLA_MASTER).value_or(0);
     link.alias = attributes.text(IFLA_IFALIAS).value_or("");
+    link.group = attributes.u32(IFLA_GROUP).value_or(0);
     const Attributes info = attributes.nested(IFLA_LINKINFO);
     link.kind = info.text(IFLA_INFO_KIND).value_or("");
     if (link.kind == "ip6tnl")
@@ -249,9 +258,9 @@ Result<std::optional<Route>> parse_route(std::span<const std::byte> message)
     if (header.rtm_dst_len > (header.rtm_family == AF_INET ? 32 : 128))
         return fail(failure(fmt::format("malformed route from the kernel: prefix length {}", header.rtm_dst_len)));
     if (header.rtm_family == AF_INET)
-        route.destination = Ipv4Prefix{attributes.ipv4(RTA_DST).value_or(Ipv4Address{}), header.rtm_dst_len};
+        route.destination = prefix_of(attributes.ipv4(RTA_DST).value_or(Ipv4Address{}), header.rtm_dst_len);
     else
-        route.destination = Ipv6Prefix{attributes.ipv6(RTA_DST).value_or(Ipv6Address{}), header.rtm_dst_len};
+        route.destination = Ipv6Prefix::of(attributes.ipv6(RTA_DST).value_or(Ipv6Address{}), header.rtm_dst_len);
     if (const auto via = attributes.bytes(RTA_VIA)) {
         if (auto taken = take_via(*via, route); !taken)
             return fail(taken.error());
@@ -260,6 +269,9 @@ Result<std::optional<Route>> parse_route(std::span<const std::byte> message)
         if (auto taken = take_first_hop(*hops, header.rtm_family, route); !taken)
             return fail(taken.error());
     }
+    route.other_attributes = header.rtm_tos != 0 || attributes.has(RTA_PREFSRC) || attributes.has(RTA_METRICS)
+                             || attributes.has(RTA_MULTIPATH) || attributes.has(RTA_ENCAP)
+                             || (header.rtm_flags & ~unsigned{RTNH_F_LINKDOWN | RTNH_F_DEAD}) != 0;
     if (auto good = attributes.check(); !good)
         return fail(good.error());
     return route;
@@ -282,12 +294,15 @@ Result<std::optional<Rule>> parse_rule(std::span<const std::byte> message)
     rule.iif = attributes.text(FRA_IIFNAME).value_or("");
     if (header.src_len > 32)
         return fail(failure(fmt::format("malformed rule from the kernel: prefix length {}", header.src_len)));
+    const Ipv4Address source = attributes.ipv4(FRA_SRC).value_or(Ipv4Address{});
     if (header.src_len != 0)
-        rule.from = Ipv4Prefix{attributes.ipv4(FRA_SRC).value_or(Ipv4Address{}), header.src_len};
+        rule.from = prefix_of(source, header.src_len);
     // The kernel sends FRA_SUPPRESS_PREFIXLEN with every rule, -1 meaning that nothing is suppressed.
     constexpr std::uint32_t suppresses_nothing = UINT32_MAX;
     rule.other_selectors =
         header.dst_len != 0 || header.tos != 0 || (header.flags & FIB_RULE_INVERT) != 0
+        // "from 192.168.1.5/24": the kernel keeps the host bits, and takes it for another rule than the one without.
+        || (rule.from && rule.from->address != source)
         || attributes.u32(FRA_SUPPRESS_PREFIXLEN).value_or(suppresses_nothing) != suppresses_nothing
         || attributes.u32(FRA_SUPPRESS_IFGROUP).value_or(suppresses_nothing) != suppresses_nothing;
     for (const unsigned selector : {FRA_FWMARK, FRA_OIFNAME, FRA_UID_RANGE, FRA_IP_PROTO, FRA_SPORT_RANGE, FRA_DPORT_RANGE,
@@ -323,6 +338,35 @@ Result<NetworkState> NetworkState::read(Socket& socket)
     if (auto good = read_list(socket, dump_request(RTM_GETRULE, header), "read the rules", parse_rule, state.rules);
         !good && good.error().errnum != EOPNOTSUPP)
         return fail(good.error());
+    return state;
+}
+
+Result<NetworkState> NetworkState::read_link(Socket& socket, const InterfaceName& name)
+{
+    NetworkState state;
+    const auto get = [&](MessageBuilder builder) -> Result<void> {
+        return socket.get(builder.finish(), "read a link", [&](const nlmsghdr& message) -> Result<void> {
+            auto link = parse_link(bytes_of(message));
+            if (!link)
+                return fail(std::move(link.error()));
+            state.links.push_back(std::move(*link));
+            return {};
+        });
+    };
+    const auto absent = [](const Error& error) { return error.errnum == ENODEV; };
+    MessageBuilder by_name(RTM_GETLINK, 0);
+    by_name.family_header(ifinfomsg{}).text_nul(IFLA_IFNAME, name.str());
+    if (auto good = get(std::move(by_name)); !good && !absent(good.error()))
+        return fail(std::move(good.error()));
+    const unsigned lower = !state.links.empty() && state.links.front().tunnel ? state.links.front().tunnel->lower_index : 0;
+    if (lower == 0)
+        return state;
+    ifinfomsg header{};
+    header.ifi_index = static_cast<int>(lower);
+    MessageBuilder by_index(RTM_GETLINK, 0);
+    by_index.family_header(header);
+    if (auto good = get(std::move(by_index)); !good && !absent(good.error()))
+        return fail(std::move(good.error()));
     return state;
 }
 

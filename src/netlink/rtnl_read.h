@@ -47,6 +47,7 @@ struct Link {
     unsigned lower_index = 0;  ///< IFLA_LINK: what a VLAN, macvlan or tunnel sits on; 0 if nothing, or in another netns
     unsigned master_index = 0;
     std::string alias;
+    std::uint32_t group = 0;  ///< IFLA_GROUP
     std::optional<std::uint8_t> address_generation;  ///< IN6_ADDR_GEN_MODE_*; absent without IPv6
     std::optional<Ip6Tunnel> tunnel;
     bool operator==(const Link&) const = default;
@@ -74,6 +75,7 @@ struct Route {
     std::uint32_t metric = 0;
     unsigned out_index = 0;     ///< RTA_OIF, or that of the first of several next hops; 0: none
     std::optional<std::variant<Ipv4Address, Ipv6Address>> gateway;
+    bool other_attributes = false;  ///< it has a source address, metrics, a type of service or flags of its own
     bool operator==(const Route&) const = default;
 };
 
@@ -101,6 +103,9 @@ struct NetworkState {
     std::vector<Address> addresses;
     std::vector<Route> routes;  ///< of all tables, both families
     std::vector<Rule> rules;    ///< IPv4
+
+    /// The links of that name and of the device below it alone, without addresses, routes and rules.
+    [[nodiscard]] static Result<NetworkState> read_link(Socket& socket, const InterfaceName& name);
 
     /// Five dumps over a NETLINK_ROUTE socket.
     [[nodiscard]] static Result<NetworkState> read(Socket& socket);

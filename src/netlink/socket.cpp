@@ -117,7 +117,8 @@ Socket::Received Socket::receive(int flags)
 // Reads to the end of an answer that nobody wants any more: while a dump runs, the kernel refuses to start another.
 void Socket::discard_pending()
 {
-    while (pending_) {
+    // The kernel tells of an overrun once; no more than a full receive queue can be left.
+    for (int left = 4096; pending_ && left > 0; --left) {
         const Received received = receive(MSG_DONTWAIT);
         if (received.errnum != 0 && received.errnum != ENOBUFS)
             pending_ = false;

@@ -101,10 +101,12 @@ public:
             maps_.emplace(map.name, MapReference{last_set_id_ + 1, map.interval()});
             add_set(verdict_map(map), "map " + map.name + of_table_);
         }
-        for (const Chain& chain : table_.chains) {
+        // Chains that others go to come first in the model and last here: where a rule or a map is bound the kernel walks all
+        // it leads to (nf_tables_api.c, nf_tables_bind_set), and what is still empty is walked at once.
+        for (auto chain = table_.chains.rbegin(); chain != table_.chains.rend(); ++chain) {
             unsigned number = 1;
-            for (const Rule& rule : chain.rules)
-                add_rule(chain, rule, number++);
+            for (const Rule& rule : chain->rules)
+                add_rule(*chain, rule, number++);
         }
     }
 

@@ -140,6 +140,19 @@ Result<nft::Ruleset> napt_ruleset(const NaptParameters& parameters)
     return ruleset;
 }
 
+nft::Ruleset shut_egress(const InterfaceName& tunnel)
+{
+    using namespace nft;
+    Chain chain{.name = "shut", .base = Base{Base::Type::filter, Hook::postrouting, priority::filter}};
+    chain.rules.push_back(rule(InterfaceMatch{InterfaceMatch::Direction::out, Op::eq, tunnel}, drop()));
+    Ruleset ruleset;
+    Table& table = ruleset.tables.emplace_back();
+    table.name = {Family::inet, table_name(tunnel)};
+    table.chains.push_back(std::move(chain));
+    table.comment = mark(ruleset, "shut");
+    return ruleset;
+}
+
 namespace nft {
 
 std::vector<Rule> log_count_drop(const Napt& napt, const std::string& what, const std::string& counter)

@@ -62,6 +62,10 @@ struct NaptParameters {
 /// napt_source.cpp; what each chain costs whom stands in the chain's comment.
 [[nodiscard]] Result<nft::Ruleset> napt_ruleset(const NaptParameters& parameters);
 
+/// A table of the same name in family inet that drops whatever leaves through the tunnel, for as long as what a packet would
+/// get does not belong together. Of that family because table ip holds the ruleset, which is replaced meanwhile.
+[[nodiscard]] nft::Ruleset shut_egress(const InterfaceName& tunnel);
+
 /// Ports that source NAT hands out: the set without the reserved ranges, ascending, cut so that no piece has more than
 /// 128 ports: the kernel searches a larger range only in part (net/netfilter/nf_nat_core.c, commit a504b703bb1d).
 [[nodiscard]] std::vector<PortRange> source_ports(const PortSet& set, const std::vector<PortRange>& reserved);

@@ -20,7 +20,7 @@
 
 namespace mape::nft {
 
-/// inet is not ours to make (any rule there taxes the tunnel's outer packets too), only to be told of.
+/// inet is not for a ruleset of ours (any rule there taxes the tunnel's outer packets too); shut_egress() uses it for a moment.
 enum class Family { ip, ip6, inet, netdev };
 
 /// "ip", ...

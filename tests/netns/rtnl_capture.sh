@@ -34,9 +34,10 @@ print(request.hex())
 PYTHON
 }
 
-capture ip link add name mape0 mtu 1460 type ip6tnl mode ipip6 local 2001:db8::1 remote 2001:db8:ffff::9 dev wan0 encaplimit none hoplimit 64
-capture ip link add name mape0 mtu 1400 type ip6tnl mode ipip6 local 2001:db8::1 remote 2001:db8:ffff::9 encaplimit none hoplimit 255
+capture ip link add name mape0 mtu 1460 group 1835102309 type ip6tnl mode ipip6 local 2001:db8::1 remote 2001:db8:ffff::9 dev wan0 encaplimit none hoplimit 64
+capture ip link add name mape0 mtu 1400 group 1835102309 type ip6tnl mode ipip6 local 2001:db8::1 remote 2001:db8:ffff::9 encaplimit none hoplimit 255
 capture ip link set dev wan0 mtu 1400 type ip6tnl mode ipip6 local 2001:db8::1 remote 2001:db8:ffff::9 dev lan0 encaplimit none hoplimit 64
+capture ip link set dev wan0 group default
 capture ip link set dev wan0 up
 capture ip link set dev wan0 down
 capture ip link set dev wan0 alias mape-gen

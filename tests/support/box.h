@@ -28,8 +28,10 @@ inline Wanted sample_wanted()
             .ce = sample_ce(),
             .tunnel = tunnel,
             .ipv4 = sample_ipv4(),
-            .ruleset = sample_ruleset(),
-            .tables = {},
+            .ruleset = {},
+            .mark = sample_ruleset().mark,
+            .translation = "153.240.174.134 6/6/44",
+            .ports = *PortSet::make(6, 6, 44),
             .protocols = {},
             .lan_notrack = false,
             .route = DefaultRoute{device("mape0"), 300, 5, false},
@@ -138,8 +140,9 @@ inline Observed applied_box(const Wanted& wanted)
     for (const SysctlStep& value : wanted.values)
         box.values[value.key] = value.to;
     box.ruleset.presence = RulesetState::Presence::ours;
-    box.ruleset.mark = wanted.ruleset.mark;
-    box.ruleset.loaded = wanted.ruleset;
+    box.ruleset.mark = wanted.mark;
+    box.ruleset.translation = wanted.translation;
+    box.ruleset.loaded = sample_ruleset(wanted.mark.c_str());
     box.forwarding = "1";
     return box;
 }

@@ -1,4 +1,4 @@
-// The plan of the seeds' router, by hand: one step of each kind.
+// The plan of the seeds' router, by hand: one step of each kind. All but the flows can be undone.
 #pragma once
 
 #include "apply/run_plan.h"
@@ -48,6 +48,8 @@ inline Plan sample_plan()
         ForwardingStep{false, true, {{"net/ipv4/conf/all/accept_redirects", "0"}, {"net/ipv4/conf/wan0/forwarding", "0"}}},
         PolicyRuleStep{{1000, device("br0"), *Ipv4Prefix::parse("192.168.1.0/24"), 300}, false, true},
         RouteStep{{device("mape0"), 300, 5, false}, false, true},
+        EgressStep{device("mape0"), false, true},
+        FlowsStep{*Ipv4Address::parse("153.240.174.133"), PortSet::make(6, 6, 44).value()},
     };
 }
 

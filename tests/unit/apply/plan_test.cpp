@@ -88,6 +88,20 @@ TEST_CASE("each single difference gives exactly its own step")
         {"CE address preferred", [](Observed& b) { b.network.addresses[1].preferred_lifetime = UINT32_MAX; }, {"correct " + ce}},
         {"CE address with a prefix route", [](Observed& b) { b.network.addresses[1].flags &= ~unsigned{IFA_F_NOPREFIXROUTE}; },
          {"correct " + ce}},
+        {"CE address that expires", [](Observed& b) { b.network.addresses[1].valid_lifetime = 600; }, {"correct " + ce}},
+        {"CE address of another scope", [](Observed& b) { b.network.addresses[1].scope = RT_SCOPE_LINK; }, {"correct " + ce}},
+        {"CE address with a peer", [](Observed& b) { b.network.addresses[1].peer = *Ipv6Address::parse("::2"); }, {"correct " + ce}},
+        {"CE address of another length", [](Observed& b) { b.network.addresses[1].prefix_length = 64; }, {"correct " + ce}},
+        {"IPv4 with half a lifetime", [](Observed& b) { b.network.addresses.back().preferred_lifetime = 60; },
+         {"correct the IPv4 address 153.240.174.134/32 on mape0"}},
+        {"half made", [](Observed& b) { tunnel_of(b)->group = half_made_group; }, {"change " + tunnel}},
+        {"the way into the tunnel still shut", [](Observed& b) { b.ruleset.egress_shut = true; },
+         {"open the way into the tunnel mape0"}},
+        {"route with a source", [](Observed& b) { b.network.routes.back().other_attributes = true; },
+         {"remove the IPv4 default route through mape0 (table 300, metric 5)",
+          "add the IPv4 default route through mape0 (table 300, metric 5)"}},
+        {"other translation, same rules",  [](Observed& b) { b.ruleset.translation = "153.240.174.134 6/6/45"; },
+         {"forget the flows of 153.240.174.134 that have ports of others now"}},
         {"IPv4 lost", [](Observed& b) { b.network.addresses.pop_back(); },
          {"add the IPv4 address 153.240.174.134/32 on mape0"}},
         {"MTU", [](Observed& b) { tunnel_of(b)->mtu = 1452; }, {"change " + tunnel}},
@@ -104,7 +118,7 @@ TEST_CASE("each single difference gives exactly its own step")
         {"ruleset of another version", [](Observed& b) { b.ruleset.mark = "mape-gen 0.0.1 0"; },
          {"replace the nftables ruleset mape_mape0"}},
         {"ruleset gone",
-         [](Observed& b) { b.ruleset = {.presence = RulesetState::Presence::absent, .why = {}, .mark = {}, .changed = {}, .loaded = {}}; },
+         [](Observed& b) { b.ruleset = bare_box().ruleset; },
          {"load the nftables ruleset mape_mape0"}},
         {"route gone", [](Observed& b) { b.network.routes.clear(); },
          {"add the IPv4 default route through mape0 (table 300, metric 5)"}},
@@ -207,27 +221,77 @@ TEST_CASE("a CE address that somebody else has set is left alone, with a warning
     CHECK(planned(sample_wanted(), box).plan.size() == 9);
 }
 
-TEST_CASE("a new prefix: the tunnel is down while address, endpoints and ruleset change; what is old goes last")
+TEST_CASE("a new prefix: nothing gets into the tunnel while endpoints and ruleset change; what is old goes last")
 {
     const Wanted before = sample_wanted();
     Wanted after = before;
     after.ce.address = after.tunnel.local = *Ipv6Address::parse("2400:4050:2ba1:ad00:99:f0ae:8600:2d00");
     after.ipv4.address = *Ipv4Address::parse("153.240.174.135");
-    after.ruleset = sample_ruleset("mape-gen 0.1.0 fedcba9876543210");
+    after.mark = "mape-gen 0.1.0 fedcba9876543210";
+    after.translation = "153.240.174.135 6/6/45";
     for (const auto& settled : {std::vector<Step>{}, settled_after(before)})
         CHECK(words(planned(after, applied_box(before), settled).plan)
               == std::vector<std::string>{
-                  "remove the IPv4 default route through mape0 (table 300, metric 5)",
-                  "set the tunnel mape0 down",
+                  "shut the way into the tunnel mape0",
                   "add the CE address 2400:4050:2ba1:ad00:99:f0ae:8600:2d00/128 on wan0",
                   "change the tunnel mape0: 2400:4050:2ba1:ad00:99:f0ae:8600:2d00 to border relay 2001:380:a120::9, MTU 1460",
                   "replace the nftables ruleset mape_mape0",
-                  "set the tunnel mape0 up",
                   "add the IPv4 address 153.240.174.135/32 on mape0",
-                  "add the IPv4 default route through mape0 (table 300, metric 5)",
+                  "open the way into the tunnel mape0",
                   "remove the IPv4 address 153.240.174.134/32 from mape0",
                   "remove the CE address 2400:4050:2ba1:ac00:99:f0ae:8600:2c00/128 from wan0",
+                  "forget the flows of 153.240.174.134",
               });
+}
+
+TEST_CASE("another border relay, MTU or ruleset: one step, and packets pass meanwhile")
+{
+    Wanted after = sample_wanted();
+    after.tunnel.remote = *Ipv6Address::parse("2001:380:a120::a");
+    CHECK(words(planned(after, applied_box(sample_wanted())).plan)
+          == std::vector<std::string>{
+              "change the tunnel mape0: 2400:4050:2ba1:ac00:99:f0ae:8600:2c00 to border relay 2001:380:a120::a, MTU 1460"});
+    after = sample_wanted();
+    after.mark = "mape-gen 0.1.0 fedcba9876543210";
+    CHECK(words(planned(after, applied_box(sample_wanted())).plan)
+          == std::vector<std::string>{"replace the nftables ruleset mape_mape0"});
+}
+
+TEST_CASE("an address that another device has too keeps its flows")
+{
+    Wanted after = sample_wanted();
+    after.ipv4.address = *Ipv4Address::parse("153.240.174.135");
+    Observed box = applied_box(sample_wanted());
+    CHECK(words(planned(after, box).plan).back() == "forget the flows of 153.240.174.134");
+    box.network.addresses.push_back(dumped(sample_ipv4(), lan_index));
+    CHECK(words(planned(after, box).plan).back() == "remove the IPv4 address 153.240.174.134/32 from mape0");
+}
+
+TEST_CASE("a ruleset of ours that nobody remembers is replaced, and undoing that says so")
+{
+    Observed box = applied_box(sample_wanted());
+    box.ruleset.loaded.reset();
+    box.ruleset.changed = {"the state directory does not know what was loaded"};
+    const Plan plan = planned(sample_wanted(), box).plan;
+    REQUIRE(words(plan) == std::vector<std::string>{"replace the nftables ruleset mape_mape0"});
+    const auto undo = std::get<RulesetStep>(inverse(plan[0]));
+    REQUIRE(undo.to);
+    CHECK(is_unknown(*undo.to));
+}
+
+TEST_CASE("a default route of ours that stands behind another one counts only as something to be moved")
+{
+    Observed box = applied_box(sample_wanted());
+    netlink::Route foreign = box.network.routes.back();
+    foreign.protocol = RTPROT_STATIC;
+    foreign.out_index = lan_index;
+    box.network.routes.insert(box.network.routes.begin(), foreign);
+    CHECK(refusal(sample_wanted(), box) == "there is another IPv4 default route of metric 5: default dev lan0 metric 5");
+    Wanted first = sample_wanted();
+    first.route->prepend = true;
+    CHECK(words(planned(first, box).plan)
+          == std::vector<std::string>{"remove the IPv4 default route through mape0 (table 300, metric 5)",
+                                      "add the IPv4 default route through mape0 (table 300, metric 5)"});
 }
 
 TEST_CASE("settings that no longer ask for an object: it goes")

@@ -66,15 +66,17 @@ TEST_CASE("the same bytes as iproute2")
     unbound.mtu = 1400;
     unbound.hop_limit = 255;
     const std::vector<Golden> rows{
-        {"ip link add name mape0 mtu 1460 type ip6tnl mode ipip6 local 2001:db8::1 remote 2001:db8:ffff::9 dev wan0 encaplimit none hoplimit 64",
-         "c80000001000050600000000000000000000000000000000000000000000000008000400b40500000a0003006d617065"
+        {"ip link add name mape0 mtu 1460 group 1835102309 type ip6tnl mode ipip6 local 2001:db8::1 remote 2001:db8:ffff::9 dev wan0 encaplimit none hoplimit 64",
+         "d00000001000050600000000000000000000000000000000000000000000000008000400b405000008001b006570616d"
+         "0a0003006d617065"
          "30000000940012000a000100697036746e6c00008400020005000900040000001400020020010db80000000000000000"
          "000000011400030020010db8ffff00000000000000000009050004004000000005000600040000000800070000000000"
          "08000800010000000800010007000000080014000000000006000f000000000006001000020000000600110000000000"
          "0600120000000000",
          create_tunnel(tunnel("wan0"), wan0)},
-        {"ip link add name mape0 mtu 1400 type ip6tnl mode ipip6 local 2001:db8::1 remote 2001:db8:ffff::9 encaplimit none hoplimit 255",
-         "c80000001000050600000000000000000000000000000000000000000000000008000400780500000a0003006d617065"
+        {"ip link add name mape0 mtu 1400 group 1835102309 type ip6tnl mode ipip6 local 2001:db8::1 remote 2001:db8:ffff::9 encaplimit none hoplimit 255",
+         "d000000010000506000000000000000000000000000000000000000000000000080004007805000008001b006570616d"
+         "0a0003006d617065"
          "30000000940012000a000100697036746e6c00008400020005000900040000001400020020010db80000000000000000"
          "000000011400030020010db8ffff0000000000000000000905000400ff00000005000600040000000800070000000000"
          "08000800010000000800010000000000080014000000000006000f000000000006001000020000000600110000000000"
@@ -176,15 +178,18 @@ TEST_CASE("marking a tunnel is alias and addrgenmode of iproute2 together")
         "2c000000100005000000000000000000000000000700000000000000000000000c0014006d6170652d67656e"), link_attributes);
     theirs.merge(attributes_of(wire::from_hex(  // ip link set dev wan0 addrgenmode none
         "300000001000050000000000000000000000000007000000000000000000000010001a000c000a000500080001000000"), link_attributes));
+    theirs.merge(attributes_of(wire::from_hex(  // ip link set dev wan0 group default
+        "280000001000050000000000000000000000000007000000000000000000000008001b0000000000"), link_attributes));
     CHECK(ours == theirs);
 }
 
-TEST_CASE("changing a tunnel sends all that creating and marking it sent, but the name")
+TEST_CASE("changing a tunnel sends all that creating and marking it sent, but name and group")
 {
     const auto changed = change_tunnel(tunnel("wan0"), 9, wan0);
     auto created = attributes_of(create_tunnel(tunnel("wan0"), wan0), link_attributes);
     created.merge(attributes_of(mark_tunnel(tunnel("wan0"), 9), link_attributes));
     created.erase(IFLA_IFNAME);
+    created.erase(IFLA_GROUP);  // a user's own stays
     CHECK(attributes_of(changed, link_attributes) == created);
     CHECK((wire::header_of(changed).nlmsg_flags & (NLM_F_CREATE | NLM_F_EXCL | NLM_F_REPLACE)) == 0);
     ifinfomsg header{};

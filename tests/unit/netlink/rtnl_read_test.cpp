@@ -221,6 +221,26 @@ TEST_CASE("a rule, and whether it asks for more than we can say")
     CHECK((*parse_rule(MessageBuilder(RTM_NEWRULE, 0).family_header(header).finish()))->other_selectors);
 }
 
+TEST_CASE("prefixes have no host bits, whatever the kernel keeps")
+{
+    // `ip rule add from 192.168.1.5/24`: another rule than that of 192.168.1.0/24, to the kernel too.
+    fib_rule_hdr header{};
+    header.family = AF_INET;
+    header.src_len = 24;
+    const auto rule =
+        parse_rule(MessageBuilder(RTM_NEWRULE, 0).family_header(header).ipv4(FRA_SRC, ipv4("192.168.1.5")).finish());
+    REQUIRE(rule);
+    CHECK((*rule)->from == *Ipv4Prefix::parse("192.168.1.0/24"));
+    CHECK((*rule)->other_selectors);
+
+    const auto route4 = parse_route(route_builder(AF_INET, 0, RTN_UNICAST).ipv4(RTA_DST, ipv4("192.0.2.1")).finish());
+    REQUIRE(route4);
+    CHECK(std::get<Ipv4Prefix>((*route4)->destination) == *Ipv4Prefix::parse("0.0.0.0/0"));
+    const auto route6 = parse_route(route_builder(AF_INET6, 33, RTN_UNICAST).ipv6(RTA_DST, ipv6("2001:db8:ffff::1")).finish());
+    REQUIRE(route6);
+    CHECK(std::get<Ipv6Prefix>((*route6)->destination) == *Ipv6Prefix::parse("2001:db8:8000::/33"));
+}
+
 TEST_CASE("short attributes, wrong types and cut messages are errors")
 {
     ifinfomsg header{};
