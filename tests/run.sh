@@ -3,17 +3,18 @@
 #
 #   tests/run.sh [--long] [--no-install] [CTEST-ARGUMENT...]
 #
-# --long        the long loops whole, not in their short form
+# --long        the long loops whole, not in their short form; an hour for each fuzz target
 # --no-install  apt is left alone
 # The rest goes to ctest: `tests/run.sh -L unit`, `-R journal`, ...
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
 long=OFF
+fuzz_seconds=10
 install=yes
 while [ $# -gt 0 ]; do
 	case $1 in
-	--long) long=ON ;;
+	--long) long=ON fuzz_seconds=3600 ;;
 	--no-install) install=no ;;
 	*) break ;;
 	esac
@@ -36,16 +37,20 @@ install_packages() {
 
 [ $install = no ] || install_packages
 
-# The plain build is what QEMU's guest runs and what a user gets; the other one has the sanitizers.
-say "building (plain: build/plain, with sanitizers: build/test)"
+# The plain build is what QEMU's guest runs and what a user gets; the next one has the sanitizers; the last one is clang's.
+say "building (plain: build/plain, with sanitizers: build/test, fuzz targets: build/fuzz)"
 cmake -S . -B build/plain -G Ninja -DCMAKE_BUILD_TYPE=Release -DMAPE_WERROR=ON >/dev/null
 cmake -S . -B build/test -G Ninja -DCMAKE_BUILD_TYPE=Debug -DMAPE_SANITIZE=ON -DMAPE_PRECOMPILE=ON -DMAPE_WERROR=ON \
-	-DMAPE_PLAIN_BINARY="$PWD/build/plain/mape-gen" -DMAPE_PLAIN_RTNL="$PWD/build/plain/tests/netns/netns_rtnl" >/dev/null
+	-DMAPE_PLAIN_BINARY="$PWD/build/plain/mape-gen" -DMAPE_PLAIN_RTNL="$PWD/build/plain/tests/netns/netns_rtnl" \
+	-DMAPE_FUZZ_TREE="$PWD/build/fuzz" -DMAPE_LONG="$long" >/dev/null
+cmake -S . -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++-14 -DMAPE_FUZZ=ON -DMAPE_PRECOMPILE=ON -DMAPE_WERROR=ON \
+	-DMAPE_FUZZ_SECONDS="$fuzz_seconds" >/dev/null
 tests/vm/vm prepare &
 prepared=$!
 trap 'kill "$prepared" 2>/dev/null || true' EXIT
 cmake --build build/plain --target mape-gen netns_rtnl
 cmake --build build/test
+cmake --build build/fuzz
 wait "$prepared"
 trap - EXIT
 
