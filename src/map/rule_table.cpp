@@ -89,14 +89,14 @@ std::string_view trim(std::string_view text)
     return text.substr(first, text.find_last_not_of(" \r") - first + 1);
 }
 
-std::vector<std::string_view> split(std::string_view line)
+void split(std::string_view line, std::vector<std::string_view>& cells)
 {
-    std::vector<std::string_view> cells;
+    cells.clear();
     for (;;) {
         const auto tab = line.find('\t');
         cells.push_back(trim(line.substr(0, tab)));
         if (tab == std::string_view::npos)
-            return cells;
+            return;
         line.remove_prefix(tab + 1);
     }
 }
@@ -104,7 +104,9 @@ std::vector<std::string_view> split(std::string_view line)
 Result<std::vector<const Column*>> parse_header(std::string_view line)
 {
     std::vector<const Column*> header;
-    for (const std::string_view name : split(line)) {
+    std::vector<std::string_view> cells;
+    split(line, cells);
+    for (const std::string_view name : cells) {
         const auto column = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
         if (column == columns.end()) {
             std::vector<std::string_view> names;
@@ -122,9 +124,10 @@ Result<std::vector<const Column*>> parse_header(std::string_view line)
     return header;
 }
 
-Result<RuleRow> parse_row(std::string_view line, const std::vector<const Column*>& header)
+/// `cells` is room for the fields, the same for all rows.
+Result<RuleRow> parse_row(std::string_view line, const std::vector<const Column*>& header, std::vector<std::string_view>& cells)
 {
-    std::vector<std::string_view> cells = split(line);
+    split(line, cells);
     if (cells.size() > header.size())
         return fail(input_error(fmt::format("{} fields under {} columns", cells.size(), header.size())));
     // Editors strip the tabs of empty fields at the end of a line.
@@ -143,12 +146,12 @@ Result<RuleRow> parse_row(std::string_view line, const std::vector<const Column*
     auto rule = MapRule::make(draft.rule);
     if (!rule)
         return fail(rule.error());
-    return RuleRow{.isp = draft.isp,
+    return RuleRow{.isp = std::move(draft.isp),
                    .rule = *rule,
                    .br = draft.br,
                    .mtu = draft.mtu,
                    .confidence = draft.confidence,
-                   .source = draft.source,
+                   .source = std::move(draft.source),
                    .file = {},
                    .line = 0};
 }
@@ -193,6 +196,7 @@ Result<std::vector<RuleRow>> parse_rule_table(std::string_view text, std::string
 {
     std::vector<const Column*> header;
     std::vector<RuleRow> rows;
+    std::vector<std::string_view> cells;
     for (unsigned number = 1; !text.empty(); ++number) {
         const auto end = text.find('\n');
         const std::string_view line = text.substr(0, end);
@@ -207,7 +211,7 @@ Result<std::vector<RuleRow>> parse_rule_table(std::string_view text, std::string
             header = *parsed;
             continue;
         }
-        auto row = parse_row(line, header);
+        auto row = parse_row(line, header, cells);
         if (!row)
             return at(row.error());
         row->file = file_name;

@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
@@ -111,8 +112,13 @@ Result<Ipv6Prefix> Ipv6Prefix::parse(std::string_view text)
 Ipv6Prefix Ipv6Prefix::of(const Ipv6Address& address, unsigned length)
 {
     Ipv6Prefix prefix{address, length};
-    for (unsigned bit = length; bit < 128; ++bit)
-        prefix.address.set_bits(bit, 1, 0);
+    std::size_t byte = length / 8;
+    if (length % 8 != 0) {
+        prefix.address.bytes[byte] &= static_cast<std::uint8_t>(0xff00U >> (length % 8));
+        ++byte;
+    }
+    std::fill(prefix.address.bytes.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(byte, 16)),
+              prefix.address.bytes.end(), std::uint8_t{0});
     return prefix;
 }
 
