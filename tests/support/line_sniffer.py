@@ -13,7 +13,6 @@ import json
 import socket
 import struct
 
-import server
 import sniffer
 
 
@@ -73,28 +72,12 @@ def main():
     parser.add_argument("--ready")
     arguments = parser.parse_args()
     lines = Lines(arguments.line)
-    sock = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(sniffer.ETH_P_ALL))
-    sock.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE
-    sock.bind((arguments.dev, sniffer.ETH_P_ALL))
 
-    def take():
-        packet, (_, protocol, kind, *_) = sock.recvfrom(70000)
-        if kind != sniffer.PACKET_OUTGOING:
+    def use(protocol, outgoing, packet):
+        if not outgoing:
             lines.packet(protocol, packet)
 
-    server.stop_on_signals()
-    try:
-        server.announce(arguments.ready)
-        while True:
-            take()
-    except server.Stop:
-        sock.setblocking(False)
-        try:
-            while True:
-                take()
-        except BlockingIOError:
-            pass
-    missed = struct.unpack("II", sock.getsockopt(sniffer.SOL_PACKET, sniffer.PACKET_STATISTICS, 8))[1]
+    missed = sniffer.capture(arguments.dev, arguments.ready, use)
     print(json.dumps({"lines": lines.counts, "leaks": lines.leaks, "missed": missed}))
 
 

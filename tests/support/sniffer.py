@@ -116,25 +116,21 @@ class Counts:
         }
 
 
-def run(arguments):
+def capture(device, ready, use, seconds=None):
+    """Calls use(protocol, outgoing, packet) until SIGTERM or for so long; returns how many packets were missed."""
     # Cooked (SOCK_DGRAM): the packet starts at layer 3 on every kind of device.
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_ALL))
     sock.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE
-    sock.bind((arguments.dev, ETH_P_ALL))
-    counts = Counts(arguments)
-    handlers = {ETH_P_IP: counts.ipv4, ETH_P_IPV6: counts.ipv6}
-    end = time.monotonic() + arguments.time if arguments.time else None
+    sock.bind((device, ETH_P_ALL))
+    end = time.monotonic() + seconds if seconds else None
     server.stop_on_signals()
-    wanted = {"in": (False,), "out": (True,), "both": (False, True)}[arguments.direction]
 
     def take():
         packet, (_, protocol, kind, *_) = sock.recvfrom(70000)
-        handler = handlers.get(protocol)
-        if handler and (kind == PACKET_OUTGOING) in wanted:
-            handler(packet)
+        use(protocol, kind == PACKET_OUTGOING, packet)
 
     try:
-        server.announce(arguments.ready)
+        server.announce(ready)
         while end is None or time.monotonic() < end:
             sock.settimeout(max(0.01, end - time.monotonic()) if end else None)
             try:
@@ -149,5 +145,17 @@ def run(arguments):
                 take()
         except BlockingIOError:
             pass
-    dropped = struct.unpack("II", sock.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))[1]
-    return counts.report(dropped)
+    return struct.unpack("II", sock.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))[1]
+
+
+def run(arguments):
+    counts = Counts(arguments)
+    handlers = {ETH_P_IP: counts.ipv4, ETH_P_IPV6: counts.ipv6}
+    wanted = {"in": (False,), "out": (True,), "both": (False, True)}[arguments.direction]
+
+    def use(protocol, outgoing, packet):
+        handler = handlers.get(protocol)
+        if handler and outgoing in wanted:
+            handler(packet)
+
+    return counts.report(capture(arguments.dev, arguments.ready, use, arguments.time))
