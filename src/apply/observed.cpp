@@ -62,7 +62,7 @@ RulesetState blind(const Error& error)
 /// are made where both say that something may.
 Result<void> compare(netlink::Socket& socket, const InterfaceName& tunnel, const RulesetMemory& memory, RulesetState& state)
 {
-    auto generation = netlink::current_generation(socket);
+    auto generation = netlink::ruleset_generation(socket);
     if (!generation)
         return fail(std::move(generation.error()));
     if (*generation == memory.generation)

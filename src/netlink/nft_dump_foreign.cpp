@@ -116,7 +116,7 @@ Result<std::vector<ForeignNatChain>> read_foreign_nat_chains(Socket& socket, con
 
 Result<std::vector<ForeignNatChain>> foreign_nat_chains(Socket& socket, const InterfaceName& tunnel)
 {
-    return consistently(socket, [&] { return read_foreign_nat_chains(socket, tunnel); });
+    return consistently(socket, [&](std::uint32_t) { return read_foreign_nat_chains(socket, tunnel); });
 }
 
 Result<std::vector<std::string>> foreign_stateful_input(Socket& socket)

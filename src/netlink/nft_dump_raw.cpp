@@ -98,22 +98,13 @@ Result<void> read_table(Socket& socket, const nft::TableName& table, std::vector
 
 Result<RawTables> read_tables(Socket& socket, const std::vector<nft::TableName>& tables)
 {
-    return consistently(socket, [&]() -> Result<RawTables> {
-        RawTables raw;
+    return consistently(socket, [&](std::uint32_t generation) -> Result<RawTables> {
+        RawTables raw{generation, {}};
         for (const nft::TableName& table : tables)
             if (auto read = read_table(socket, table, raw.messages); !read)
                 return fail(std::move(read.error()));
-        auto generation = ruleset_generation(socket);
-        if (!generation)
-            return fail(std::move(generation.error()));
-        raw.generation = *generation;
         return raw;
     });
-}
-
-Result<std::uint32_t> current_generation(Socket& socket)
-{
-    return ruleset_generation(socket);
 }
 
 Result<std::vector<std::string>> lines_of(const nft::TableName& table, std::span<const std::byte> messages)

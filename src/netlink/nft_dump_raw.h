@@ -24,7 +24,7 @@ struct RawTables {
 
 /// The present generation alone. Commits of nf_tables count; what packets do (counters, dynamic sets) and devices that go
 /// (net/netfilter/nf_tables_api.c 6.1, nf_tables_netdev_event) do not.
-[[nodiscard]] Result<std::uint32_t> current_generation(Socket& socket);
+[[nodiscard]] Result<std::uint32_t> ruleset_generation(Socket& socket);
 
 /// The lines of dump_table() for one of the tables in `messages`. Pure; `messages` is not trusted.
 [[nodiscard]] Result<std::vector<std::string>> lines_of(const nft::TableName& table, std::span<const std::byte> messages);

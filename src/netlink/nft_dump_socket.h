@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "netlink/nft_dump_parse.h"
+#include "netlink/nft_dump_raw.h"
 #include "netlink/socket.h"
 
 namespace mape::netlink {
@@ -18,19 +19,17 @@ inline constexpr const char* reading_ruleset = "cannot read the nf_tables rulese
 /// Every table there is.
 [[nodiscard]] Result<std::vector<TableInKernel>> all_tables(Socket& socket);
 
-/// The kernel counts every change of the ruleset.
-[[nodiscard]] Result<std::uint32_t> ruleset_generation(Socket& socket);
-
-/// Reads with `read` until nothing changed meanwhile: the kernel has no lock that spans several dumps.
+/// Reads with `read`, which is given the ruleset's generation, until nothing changed meanwhile: the kernel has no lock that
+/// spans several dumps.
 template <class Read>
-[[nodiscard]] auto consistently(Socket& socket, Read read) -> decltype(read())
+[[nodiscard]] auto consistently(Socket& socket, Read read) -> decltype(read(std::uint32_t{}))
 {
     constexpr int attempts = 5;
     for (int attempt = 1;; ++attempt) {
         const auto before = ruleset_generation(socket);
         if (!before)
             return fail(before.error());
-        auto result = read();
+        auto result = read(*before);
         const auto after = ruleset_generation(socket);
         if (!after)
             return fail(after.error());
