@@ -240,13 +240,21 @@ bool lacks_nf_tables(const Error& error)
 
 }  // namespace
 
-Result<void> LinuxKernel::send_ruleset(const std::vector<std::byte>& batch, const std::vector<netlink::Labelled>& labels,
-                                       const std::string& what)
+namespace {
+
+netlink::Labels labels_of(const std::optional<Shared<nft::Ruleset>>& model)
+{
+    return {[model] { return model ? nft::replace_batch(**model).labels : std::vector<netlink::Labelled>(); }};
+}
+
+}  // namespace
+
+Result<void> LinuxKernel::send_ruleset(const std::vector<std::byte>& batch, netlink::Labels labels, const std::string& what)
 {
     auto socket = netfilter();
     if (!socket)
         return fail(std::move(socket.error()));
-    auto sent = (*socket)->send_batch(batch, labels);
+    auto sent = (*socket)->send_batch(batch, std::move(labels));
     if (!sent && sent.error().hint.empty()) {
         if (sent.error().errnum == EOPNOTSUPP || sent.error().errnum == EINVAL)
             sent.error().hint = missing_module_hint("nf_tables");
@@ -265,7 +273,7 @@ Result<void> LinuxKernel::make(const RulesetStep& step)
         return fail(failure(what + ": the state directory has lost what was loaded before",
                             "the ruleset that was loaded in its place stays"));
     if (step.to)
-        return send_ruleset(step.to->batch, step.to->labels, what);
+        return send_ruleset(*step.to->batch, labels_of(step.to->model), what);
     auto socket = netfilter();
     if (!socket && lacks_nf_tables(socket.error()))
         return {};

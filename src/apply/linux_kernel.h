@@ -44,7 +44,7 @@ private:
 
     Result<void> create(const Tunnel& tunnel);
     Result<void> remove(const AddressStep& step, unsigned index, const std::string& what);
-    Result<void> send_ruleset(const std::vector<std::byte>& batch, const std::vector<netlink::Labelled>& labels,
+    Result<void> send_ruleset(const std::vector<std::byte>& batch, netlink::Labels labels,
                               const std::string& what);
     Result<void> turn_forwarding_off(const ForwardingStep& step);
     static std::map<std::string, std::string> made_by_forwarding(const ForwardingStep& step, bool on);

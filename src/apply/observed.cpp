@@ -32,6 +32,18 @@ Result<std::vector<std::string>> all_lines(const InterfaceName& tunnel, std::spa
     return lines;
 }
 
+Result<std::vector<std::string>> loaded_lines(const InterfaceName& tunnel, const RulesetMemory& memory)
+{
+    std::vector<std::byte> messages = memory.dump;
+    for (const nft::TableName& table : possible_tables(tunnel)) {
+        const auto constant = netlink::constant_elements(table, *memory.content.batch);
+        if (!constant)
+            return fail(constant.error());
+        messages.insert(messages.end(), constant->begin(), constant->end());
+    }
+    return all_lines(tunnel, messages);
+}
+
 /// Lines of one that the other has not, both sorted, however often each stands.
 void tell_differences(std::vector<std::string> loaded, std::vector<std::string> present, std::vector<std::string>& changed)
 {
@@ -67,15 +79,19 @@ Result<void> compare(netlink::Socket& socket, const InterfaceName& tunnel, const
         return fail(std::move(generation.error()));
     if (*generation == memory.generation)
         return {};
-    auto present = netlink::read_tables(socket, possible_tables(tunnel));
+    using netlink::Elements;
+    auto present = netlink::read_tables(socket, possible_tables(tunnel), Elements::of_changeable_sets);
     if (!present)
         return fail(std::move(present.error()));
     if (present->messages == memory.dump)
         return {};
+    present = netlink::read_tables(socket, possible_tables(tunnel), Elements::all);
+    if (!present)
+        return fail(std::move(present.error()));
     auto now = all_lines(tunnel, present->messages);
     if (!now)
         return fail(std::move(now.error()));
-    auto loaded = all_lines(tunnel, memory.dump);
+    auto loaded = loaded_lines(tunnel, memory);
     if (!loaded)
         state.changed.push_back("what the state directory remembers of it is damaged");
     else
@@ -101,10 +117,8 @@ RulesetState observe_ruleset(netlink::Socket& socket, const InterfaceName& tunne
         else if (state.presence == Presence::absent)
             state.presence = Presence::ours;
     }
-    if (memory) {
-        state.loaded = memory->content;
+    if (memory)
         state.translation = memory->translation;
-    }
     if (state.presence != Presence::ours)
         return state;
     if (!memory) {
@@ -120,7 +134,7 @@ RulesetState observe_ruleset(netlink::Socket& socket, const InterfaceName& tunne
 }  // namespace
 
 Observed observe(netlink::NetworkState network, const InterfaceName& tunnel, const std::vector<std::string>& sysctl_keys,
-                 const std::optional<RulesetMemory>& memory, const Sysctl& sysctl)
+                 std::optional<RulesetMemory> memory, const Sysctl& sysctl)
 {
     Observed observed;
     observed.network = std::move(network);
@@ -129,6 +143,8 @@ Observed observe(netlink::NetworkState network, const InterfaceName& tunnel, con
         observed.ruleset = blind(netfilter.error());
     } else {
         observed.ruleset = observe_ruleset(*netfilter, tunnel, memory);
+        if (memory && observed.ruleset.presence != RulesetState::Presence::unknown)
+            observed.ruleset.loaded = std::move(memory->content);
         if (auto foreign = netlink::foreign_nat_chains(*netfilter, tunnel))
             observed.foreign_nat = std::move(*foreign);
         if (auto stateful = netlink::foreign_stateful_input(*netfilter))
@@ -147,7 +163,7 @@ Result<netlink::RawTables> dump_ruleset(const InterfaceName& tunnel)
     auto socket = netlink::Socket::open(NETLINK_NETFILTER);
     if (!socket)
         return fail(std::move(socket.error()));
-    return netlink::read_tables(*socket, possible_tables(tunnel));
+    return netlink::read_tables(*socket, possible_tables(tunnel), netlink::Elements::of_changeable_sets);
 }
 
 }  // namespace mape

@@ -45,7 +45,7 @@ struct Observed {
 
 /// `network` and what else concerns one tunnel; needs no privilege but for the nf_tables part, which is `unknown` without.
 [[nodiscard]] Observed observe(netlink::NetworkState network, const InterfaceName& tunnel,
-                               const std::vector<std::string>& sysctl_keys, const std::optional<RulesetMemory>& memory,
+                               const std::vector<std::string>& sysctl_keys, std::optional<RulesetMemory> memory,
                                const Sysctl& sysctl);
 
 /// Our tables as the kernel shows them, for RulesetMemory.

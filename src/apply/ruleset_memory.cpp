@@ -13,7 +13,7 @@ namespace mape {
 namespace {
 
 constexpr std::size_t size_limit = 512UL << 20;
-constexpr std::string_view magic = "mape-gen ruleset 2";
+constexpr std::string_view magic = "mape-gen ruleset 3";
 
 /// Takes `size` bytes off the front of `rest`; nullopt if it is shorter.
 std::optional<std::string_view> take(std::string_view& rest, std::size_t size)
@@ -59,19 +59,19 @@ std::optional<RulesetMemory> read_ruleset_memory(const std::string& path, const 
     std::string_view rest = *file;
     if (take_line(rest) != magic)
         return std::nullopt;
-    std::array<std::string_view, 9> parts;
+    std::array<std::string_view, 8> parts;
     for (std::string_view& part : parts) {
         const auto taken = take_sized(rest);
         if (!taken)
             return std::nullopt;
         part = *taken;
     }
-    const auto& [boot, netns, tunnel, mark, text, batch, translation, generation, dump] = parts;
+    const auto& [boot, netns, tunnel, mark, batch, translation, generation, dump] = parts;
     const auto number = parse_number(generation, 0, UINT32_MAX);
     if (!rest.empty() || !number || JournalScope{std::string(boot), std::string(netns), std::string(tunnel)} != scope)
         return std::nullopt;
     return RulesetMemory{scope,
-                         {std::string(mark), std::string(text), bytes_of(batch), {}},
+                         {std::string(mark), bytes_of(batch), {}},
                          std::string(translation),
                          static_cast<std::uint32_t>(*number),
                          bytes_of(dump)};
@@ -83,10 +83,13 @@ std::string to_text(const RulesetMemory& memory)
         return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     };
     const std::string generation = fmt::format("{}", memory.generation);
-    std::string file = fmt::format("{}\n", magic);
+    std::string file;
+    file.reserve(memory.content.batch->size() + memory.dump.size() + 1024);
+    file = magic;
+    file += '\n';
     for (const std::string_view part :
          {std::string_view(memory.scope.boot_id), std::string_view(memory.scope.netns), std::string_view(memory.scope.tunnel),
-          std::string_view(memory.content.mark), std::string_view(memory.content.text), text_of(memory.content.batch),
+          std::string_view(memory.content.mark), text_of(*memory.content.batch),
           std::string_view(memory.translation), std::string_view(generation), text_of(memory.dump)}) {
         file += fmt::format("{}\n", part.size());
         file += part;
@@ -97,7 +100,7 @@ std::string to_text(const RulesetMemory& memory)
 std::size_t size_to_expect(const RulesetContent& content)
 {
     constexpr std::size_t spare = 64 * 1024;
-    return content.text.size() + 3 * content.batch.size() + spare;
+    return 2 * content.batch->size() + spare;
 }
 
 std::string translation_text(const Ipv4Prefix& ipv4, const PortSet& ports)

@@ -15,7 +15,7 @@ namespace mape {
 
 struct RulesetMemory {
     JournalScope scope;                 ///< where it was loaded
-    RulesetContent content;
+    RulesetContent content;             ///< without the model
     std::string translation;            ///< address and port set, as translation_text() names them
     std::uint32_t generation = 0;       ///< of the namespace's ruleset right after the load
     std::vector<std::byte> dump;        ///< the kernel's own view then: netlink::RawTables::messages

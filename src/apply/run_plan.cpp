@@ -37,7 +37,7 @@ std::size_t size_to_expect(const Plan& plan)
     for (const Step& step : plan) {
         size += a_step;
         if (const auto* ruleset = std::get_if<RulesetStep>(&step); ruleset && ruleset->from)
-            size += 2 * (ruleset->from->text.size() + ruleset->from->batch.size());
+            size += 2 * ruleset->from->batch->size();
         if (std::holds_alternative<ForwardingStep>(step))
             size += values_of_all_devices;
     }

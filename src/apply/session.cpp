@@ -309,9 +309,9 @@ Result<netlink::NetworkState> read_network()
 
 Result<Comparison> compare(const Wanted& wanted, netlink::NetworkState network, const std::string& state_dir)
 {
-    const Peek state = peek(state_dir, wanted.tunnel.name);
+    Peek state = peek(state_dir, wanted.tunnel.name);
     Comparison comparison;
-    comparison.observed = observe(std::move(network), wanted.tunnel.name, keys_of(wanted), state.memory, Sysctl());
+    comparison.observed = observe(std::move(network), wanted.tunnel.name, keys_of(wanted), std::move(state.memory), Sysctl());
     comparison.observed.inherited = inherited_forwarding(state_dir, wanted.tunnel.name);
     auto planned = make_plan(wanted, comparison.observed, state.settled);
     if (!planned)
@@ -327,8 +327,8 @@ Result<Plan> revert_plan(const InterfaceName& tunnel, const std::string& state_d
     auto network = read_network();
     if (!network)
         return fail(std::move(network.error()));
-    const Peek state = peek(state_dir, tunnel);
-    const Observed observed = observe(std::move(*network), tunnel, {}, state.memory, Sysctl());
+    Peek state = peek(state_dir, tunnel);
+    const Observed observed = observe(std::move(*network), tunnel, {}, std::move(state.memory), Sysctl());
     Plan plan;
     std::set<std::string> done;
     const auto add = [&](const Step& step) {

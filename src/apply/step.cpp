@@ -35,12 +35,12 @@ std::string table_text(std::uint32_t table)
 
 RulesetContent unknown_ruleset()
 {
-    return {"unknown", {}, {}, {}};
+    return {"unknown", {}, {}};
 }
 
 bool is_unknown(const RulesetContent& content)
 {
-    return content.batch.empty();
+    return content.batch->empty();
 }
 
 Step inverse(const Step& step)

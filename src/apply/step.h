@@ -11,18 +11,19 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/shared.h"
 #include "map/port_set.h"
 #include "netlink/objects.h"
 #include "netlink/socket.h"
+#include "nft/ruleset.h"
 
 namespace mape {
 
-/// A ruleset as the kernel gets it and as a person reads it. Both say the same; `mark` names it.
+/// A ruleset as the kernel gets it; `mark` names it.
 struct RulesetContent {
     std::string mark;
-    std::string text;
-    std::vector<std::byte> batch;
-    std::vector<netlink::Labelled> labels;  ///< of the batch's messages, for errors; not kept in the journal
+    Shared<std::vector<std::byte>> batch;
+    std::optional<Shared<nft::Ruleset>> model;  ///< for persons; none of one that was loaded before: state files have the batch only
     bool operator==(const RulesetContent& other) const { return mark == other.mark; }
 };
 

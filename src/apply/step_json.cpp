@@ -2,6 +2,7 @@
 #include "apply/step.h"
 
 #include "base/number.h"
+#include "nft/text.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -125,7 +126,7 @@ Json mark_of(const std::optional<RulesetContent>& from)
 }
 Json to_json_value(const RulesetContent& r)
 {
-    return {{"mark", r.mark}, {"text", r.text}, {"batch", hex(r.batch)}};
+    return {{"mark", r.mark}, {"text", r.model ? nft::to_text(**r.model) : ""}, {"batch", hex(*r.batch)}};
 }
 template <class T>
 Json to_json_value(const std::optional<T>& value)
@@ -172,8 +173,7 @@ void from_json_value(const Json& json, std::optional<RulesetContent>& value)
 {
     if (json.is_null())
         return;
-    value = RulesetContent{get<std::string>(json, "mark"), get<std::string>(json, "text"),
-                           unhex(get<std::string>(json, "batch")), {}};
+    value = RulesetContent{get<std::string>(json, "mark"), unhex(get<std::string>(json, "batch")), {}};
 }
 
 // What each kind of step is about, beside its two sides; one pair of overloads and one row of `read_step` a kind.

@@ -42,8 +42,10 @@ std::string shell(const TunnelStep& s)
 
 std::string shell(const RulesetStep& s)
 {
+    if (s.to && !s.to->model)
+        return fmt::format("# the ruleset {}, which was loaded before: mape-gen alone has it, in its state directory", s.to->mark);
     if (s.to)
-        return fmt::format("nft -f - <<'EOF'\n{}EOF", s.to->text);
+        return fmt::format("nft -f - <<'EOF'\n{}EOF", nft::to_text(**s.to->model));
     return fmt::format("for family in ip ip6 inet netdev; do\n"
                        "  nft delete table $family mape_{} 2>/dev/null || true\n"
                        "done",

@@ -88,10 +88,9 @@ Result<std::vector<PolicyRule>> policy_rules(const Settings& settings)
 
 }  // namespace
 
-RulesetContent content_of(const nft::Ruleset& ruleset)
+RulesetContent content_of(const Shared<nft::Ruleset>& ruleset)
 {
-    nft::Batch batch = nft::replace_batch(ruleset);
-    return {mark_of(ruleset), nft::to_text(ruleset), std::move(batch.bytes), std::move(batch.labels)};
+    return {mark_of(*ruleset), nft::replace_batch_bytes(*ruleset), ruleset};
 }
 
 Result<InterfaceName> choose_wan(const Settings& settings, const netlink::NetworkState& network)

@@ -19,7 +19,7 @@ struct Wanted {
     DeviceAddress ce;
     Tunnel tunnel;
     DeviceAddress ipv4;
-    nft::Ruleset ruleset;
+    Shared<nft::Ruleset> ruleset;
     std::string mark;                    ///< of the ruleset
     std::string translation;             ///< translation_text()
     PortSet ports;
@@ -33,7 +33,7 @@ struct Wanted {
 };
 
 /// The ruleset as the kernel takes it.
-[[nodiscard]] RulesetContent content_of(const nft::Ruleset& ruleset);
+[[nodiscard]] RulesetContent content_of(const Shared<nft::Ruleset>& ruleset);
 
 /// The WAN device: [interfaces] wan, or the device of the IPv6 default route. Error (exit 1): no such device (names those
 /// there are), no IPv6 default route.

@@ -2,12 +2,14 @@
 
 #include "base/fd.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 namespace mape {
 
@@ -17,19 +19,23 @@ Result<std::string> read_file(const std::string& path, std::size_t limit, bool f
     if (!fd)
         return fail(system_error(errno, fmt::format("cannot read {}", path)));
     struct stat info {};
-    if (!follow && (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)))
+    const bool known = ::fstat(fd.get(), &info) == 0;
+    if (!follow && !(known && S_ISREG(info.st_mode)))
         return fail(failure(fmt::format("cannot read {}: it is not a regular file", path)));
+    // The size it says is a hint: files of /proc say 0, and others may grow.
+    constexpr std::size_t least = 16384;
+    const std::size_t hint = known && info.st_size > 0 ? static_cast<std::size_t>(info.st_size) + 1 : 0;
+    std::vector<char> buffer(std::min(std::max(hint, least), limit + 1));
     std::string text;
-    char buffer[16384];
     for (;;) {
-        const ssize_t count = ::read(fd.get(), buffer, sizeof buffer);
+        const ssize_t count = ::read(fd.get(), buffer.data(), buffer.size());
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
             return fail(system_error(errno, fmt::format("cannot read {}", path)));
         if (count == 0)
             return text;
-        text.append(buffer, static_cast<std::size_t>(count));
+        text.append(buffer.data(), static_cast<std::size_t>(count));
         if (text.size() > limit)
             return fail(failure(fmt::format("{} is larger than {} bytes", path, limit)));
     }

@@ -30,7 +30,7 @@ std::map<std::string, netlink::CounterValue> read_all_counters(const Wanted& wan
     auto socket = netlink::Socket::open(NETLINK_NETFILTER);
     if (!socket)
         return counters;
-    for (const nft::Table& table : wanted.ruleset.tables)
+    for (const nft::Table& table : wanted.ruleset->tables)
         if (auto read = netlink::read_counters(*socket, table.name))
             counters.merge(*read);
     return counters;

@@ -66,6 +66,29 @@ Result<bool> chain_names(Socket& socket, std::uint8_t family, const std::string&
     return found.named;
 }
 
+/// A rule of the table has a `ct` expression.
+Result<bool> asks_conntrack(Socket& socket, std::uint8_t family, const std::string& table)
+{
+    bool asks = false;
+    auto done = socket.dump(
+        read_request(NFT_MSG_GETRULE, family, {{NFTA_RULE_TABLE, table}}), reading_ruleset,
+        [&](const nlmsghdr& message) -> Result<void> {
+            const auto rule = parse_nft_rule(message);
+            if (!rule)
+                return fail(rule.error());
+            if (rule->family != family || rule->table != table)
+                return {};
+            const auto expressions = raw_expressions(rule->expressions);
+            if (!expressions)
+                return fail(expressions.error());
+            asks = asks || std::any_of(expressions->begin(), expressions->end(),
+                                       [](const RawExpression& expression) { return expression.name == "ct"; });
+            return {};
+        },
+        [&] { asks = false; });
+    return done.map([&] { return asks; });
+}
+
 bool is_ours(const std::vector<TableInKernel>& tables, std::uint8_t family, const std::string& name)
 {
     return std::any_of(tables.begin(), tables.end(), [&](const TableInKernel& table) {
@@ -127,25 +150,16 @@ Result<std::vector<std::string>> foreign_stateful_input(Socket& socket)
     std::set<std::pair<std::uint8_t, std::string>> tables;
     for (const ChainInKernel& chain : *chains)
         tables.emplace(chain.family, chain.table);
-    std::set<std::string> stateful;
-    auto done = socket.dump(
-        read_request(NFT_MSG_GETRULE, NFPROTO_UNSPEC), reading_ruleset,
-        [&](const nlmsghdr& message) -> Result<void> {
-            const auto rule = parse_nft_rule(message);
-            if (!rule)
-                return fail(rule.error());
-            if (!tables.contains({rule->family, rule->table}))
-                return {};
-            const auto expressions = raw_expressions(rule->expressions);
-            if (!expressions)
-                return fail(expressions.error());
-            for (const RawExpression& expression : *expressions)
-                if (expression.name == "ct")
-                    stateful.insert(fmt::format("{} {}", nft::to_text(*family_of(rule->family)), rule->table));
-            return {};
-        },
-        [&] { stateful.clear(); });
-    return done.map([&] { return std::vector<std::string>(stateful.begin(), stateful.end()); });
+    std::vector<std::string> stateful;
+    for (const auto& [family, table] : tables) {
+        const auto asks = asks_conntrack(socket, family, table);
+        if (!asks)
+            return fail(asks.error());
+        if (*asks)
+            stateful.push_back(fmt::format("{} {}", nft::to_text(*family_of(family)), table));
+    }
+    std::sort(stateful.begin(), stateful.end());
+    return stateful;
 }
 
 }  // namespace mape::netlink

@@ -67,7 +67,13 @@ Result<void> each_of(std::span<const std::byte> messages, unsigned type, Use&& u
     return {};
 }
 
-Result<void> read_table(Socket& socket, const nft::TableName& table, std::vector<std::byte>& messages)
+bool is_constant(std::uint32_t set_flags)
+{
+    constexpr std::uint32_t both = NFT_SET_ANONYMOUS | NFT_SET_CONSTANT;
+    return (set_flags & both) == both;
+}
+
+Result<void> read_table(Socket& socket, const nft::TableName& table, Elements elements, std::vector<std::byte>& messages)
 {
     const TableText requests(table);
     std::set<std::string> sets;
@@ -81,7 +87,8 @@ Result<void> read_table(Socket& socket, const nft::TableName& table, std::vector
             continue;
         auto named = each_of(std::span(messages).subspan(before), NFT_MSG_NEWSET, [&](const nlmsghdr& message) -> Result<void> {
             const Attributes attributes(attributes_in(message), "set");
-            if (family_in(message) == protocol_family(table.family) && attributes.text(NFTA_SET_TABLE) == table.name)
+            if (family_in(message) == protocol_family(table.family) && attributes.text(NFTA_SET_TABLE) == table.name
+                && (elements == Elements::all || !is_constant(attributes.be32(NFTA_SET_FLAGS).value_or(0))))
                 sets.insert(attributes.text(NFTA_SET_NAME).value_or(""));
             return attributes.check();
         });
@@ -96,12 +103,12 @@ Result<void> read_table(Socket& socket, const nft::TableName& table, std::vector
 
 }  // namespace
 
-Result<RawTables> read_tables(Socket& socket, const std::vector<nft::TableName>& tables)
+Result<RawTables> read_tables(Socket& socket, const std::vector<nft::TableName>& tables, Elements elements)
 {
     return consistently(socket, [&](std::uint32_t generation) -> Result<RawTables> {
         RawTables raw{generation, {}};
         for (const nft::TableName& table : tables)
-            if (auto read = read_table(socket, table, raw.messages); !read)
+            if (auto read = read_table(socket, table, elements, raw.messages); !read)
                 return fail(std::move(read.error()));
         return raw;
     });

@@ -202,8 +202,11 @@ Result<void> TableText::add_elements(std::size_t set, const nlmsghdr& message)
     const auto elements = parse_elements(message);
     if (!elements)
         return fail(elements.error());
-    for (const std::vector<RawAttribute>& element : *elements)
+    for (std::vector<RawAttribute> element : *elements) {
+        // A batch has them in another order than the kernel.
+        std::sort(element.begin(), element.end(), [](const RawAttribute& a, const RawAttribute& b) { return a.type < b.type; });
         append_attributes(found_.emplace_back(Found{{}, "element " + sets_[set].title + ":"}).line, element, of_element);
+    }
     return {};
 }
 

@@ -167,10 +167,17 @@ void Exchange::feed(std::span<const std::byte> datagram, const Each& each)
     }
 }
 
-Result<BatchExchange> BatchExchange::make(std::span<const std::byte> batch, std::span<const Labelled> labels,
-                                          std::uint32_t port_id)
+std::string Labels::of(std::uint32_t sequence) const
 {
-    BatchExchange exchange(batch, labels, port_id);
+    for (Labelled& labelled : make_())
+        if (labelled.sequence == sequence)
+            return std::move(labelled.label);
+    return fmt::format("batch message {}", sequence);
+}
+
+Result<BatchExchange> BatchExchange::make(std::span<const std::byte> batch, Labels labels, std::uint32_t port_id)
+{
+    BatchExchange exchange(batch, std::move(labels), port_id);
     bool asked = false;
     for (auto rest = batch;;) {
         const auto next = next_message(rest);
@@ -228,10 +235,7 @@ void BatchExchange::feed(std::span<const std::byte> datagram)
         ++refused_;
         if (error_)
             continue;
-        const auto label = std::find_if(labels_.begin(), labels_.end(), [&message](const Labelled& l) {
-            return l.sequence == message.nlmsg_seq;
-        });
-        error_ = refused(*ack, label != labels_.end() ? label->label : fmt::format("batch message {}", message.nlmsg_seq));
+        error_ = refused(*ack, labels_.of(message.nlmsg_seq));
     }
 }
 

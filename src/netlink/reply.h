@@ -29,6 +29,21 @@ struct Labelled {
     std::string label;  ///< "add route default dev mape0"
 };
 
+/// What each message of a batch does: said already, or made only where one is refused. What it refers to must outlive it.
+class Labels {
+public:
+    // NOLINTBEGIN(google-explicit-constructor): either stands where labels are asked for
+    Labels(const std::vector<Labelled>& labels) : make_([&labels] { return labels; }) {}
+    Labels(std::function<std::vector<Labelled>()> make) : make_(std::move(make)) {}
+    // NOLINTEND(google-explicit-constructor)
+
+    /// "batch message 7" where there is none.
+    [[nodiscard]] std::string of(std::uint32_t sequence) const;
+
+private:
+    std::function<std::vector<Labelled>()> make_;
+};
+
 /// The whole message, and what follows its header. The length must have been checked, as next_message() does.
 [[nodiscard]] std::span<const std::byte> bytes_of(const nlmsghdr& message);
 [[nodiscard]] std::span<const std::byte> payload_of(const nlmsghdr& message);
@@ -88,8 +103,8 @@ private:
 /// one made the batch fail; an error of the commit and a missing capability come on the batch-begin's sequence number).
 class BatchExchange {
 public:
-    /// Both spans must outlive this. Error: a batch that is malformed or asks for no acknowledgement.
-    [[nodiscard]] static Result<BatchExchange> make(std::span<const std::byte> batch, std::span<const Labelled> labels,
+    /// `batch` must outlive this. Error: a batch that is malformed or asks for no acknowledgement.
+    [[nodiscard]] static Result<BatchExchange> make(std::span<const std::byte> batch, Labels labels,
                                                     std::uint32_t port_id);
 
     void feed(std::span<const std::byte> datagram);
@@ -106,13 +121,13 @@ public:
     [[nodiscard]] Result<void> outcome() const;
 
 private:
-    BatchExchange(std::span<const std::byte> batch, std::span<const Labelled> labels, std::uint32_t port_id)
-        : batch_(batch), labels_(labels), port_id_(port_id)
+    BatchExchange(std::span<const std::byte> batch, Labels labels, std::uint32_t port_id)
+        : batch_(batch), labels_(std::move(labels)), port_id_(port_id)
     {
     }
 
     std::span<const std::byte> batch_;
-    std::span<const Labelled> labels_;
+    Labels labels_;
     std::uint32_t port_id_;
     std::uint32_t last_sequence_ = 0;
     bool acknowledged_ = false;

@@ -190,9 +190,9 @@ Result<void> Socket::dump(Message request, std::string_view what, const Each& ea
                         "run it again when the network is quieter"));
 }
 
-Result<void> Socket::send_batch(std::span<const std::byte> batch, std::span<const Labelled> labels)
+Result<void> Socket::send_batch(std::span<const std::byte> batch, Labels labels)
 {
-    auto made = BatchExchange::make(batch, labels, mnl_socket_get_portid(socket_.get()));
+    auto made = BatchExchange::make(batch, std::move(labels), mnl_socket_get_portid(socket_.get()));
     if (!made)
         return fail(made.error());
     BatchExchange& exchange = *made;

@@ -47,7 +47,7 @@ public:
     /// (SO_SNDBUFFORCE), and reads all answers. The batch's sequence numbers stay as they are. Success is the ACK of the last
     /// message that carries NLM_F_ACK, which should be the last inner message and the only one.
     /// An error names the label of the first message the kernel refused; label the batch-begin's sequence number too.
-    [[nodiscard]] Result<void> send_batch(std::span<const std::byte> batch, std::span<const Labelled> labels);
+    [[nodiscard]] Result<void> send_batch(std::span<const std::byte> batch, Labels labels);
 
     /// For the tests and the bench: calls of request() and send_batch() that reached the kernel since open.
     [[nodiscard]] unsigned writes() const { return writes_; }

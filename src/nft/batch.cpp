@@ -64,13 +64,12 @@ TableHandle table_object(const std::string& name)
 /// Adding a table that exists changes nothing; then it is there to be deleted.
 void add_delete(Messages& messages, const TableName& table)
 {
-    const std::string text = to_text(table);
     const TableHandle object = table_object(table.name);
-    messages.add(NFT_MSG_DELTABLE, table.family, 0, "delete the old table " + text,
+    messages.add(NFT_MSG_DELTABLE, table.family, 0, [&] { return "delete the old table " + to_text(table); },
                  [&](nlmsghdr* message) { nftnl_table_nlmsg_build_payload(message, object.get()); });
 }
 
-void add_table(Messages& messages, const TableName& table, const std::string& comment, std::string label)
+void add_table(Messages& messages, const TableName& table, const std::string& comment, const char* what)
 {
     const TableHandle object = table_object(table.name);
     nftnl_table_set_u32(object.get(), NFTNL_TABLE_FLAGS, 0);
@@ -78,7 +77,7 @@ void add_table(Messages& messages, const TableName& table, const std::string& co
         const UserData data = comment_data(NFTNL_UDATA_TABLE_COMMENT, comment);
         checked(nftnl_table_set_data(object.get(), NFTNL_TABLE_USERDATA, data.data(), data.size()));
     }
-    messages.add(NFT_MSG_NEWTABLE, table.family, 0, std::move(label),
+    messages.add(NFT_MSG_NEWTABLE, table.family, 0, [&] { return what + to_text(table); },
                  [&](nlmsghdr* message) { nftnl_table_nlmsg_build_payload(message, object.get()); });
 }
 
@@ -99,7 +98,7 @@ public:
             add_counter(counter);
         for (const VerdictMap& map : table_.maps) {
             maps_.emplace(map.name, MapReference{last_set_id_ + 1, map.interval()});
-            add_set(verdict_map(map), "map " + map.name + of_table_);
+            add_set(verdict_map(map), [&] { return "map " + map.name + of_table_; });
         }
         // Chains that others go to come first in the model and last here: where a rule or a map is bound the kernel walks all
         // it leads to (nf_tables_api.c, nf_tables_bind_set), and what is still empty is walked at once.
@@ -129,7 +128,7 @@ private:
             const UserData data = comment_data(NFTNL_UDATA_CHAIN_COMMENT, chain.comment);
             checked(nftnl_chain_set_data(raw, NFTNL_CHAIN_USERDATA, data.data(), data.size()));
         }
-        messages_.add(NFT_MSG_NEWCHAIN, table_.name.family, create, "add chain " + chain.name + of_table_,
+        messages_.add(NFT_MSG_NEWCHAIN, table_.name.family, create, [&] { return "add chain " + chain.name + of_table_; },
                       [raw](nlmsghdr* message) { nftnl_chain_nlmsg_build_payload(message, raw); });
     }
 
@@ -146,36 +145,36 @@ private:
             const UserData data = comment_data(NFTNL_UDATA_OBJ_COMMENT, counter.comment);
             nftnl_obj_set_data(raw, NFTNL_OBJ_USERDATA, data.data(), data.size());
         }
-        messages_.add(NFT_MSG_NEWOBJ, table_.name.family, create, "add counter " + counter.name + of_table_,
+        messages_.add(NFT_MSG_NEWOBJ, table_.name.family, create, [&] { return "add counter " + counter.name + of_table_; },
                       [raw](nlmsghdr* message) { nftnl_obj_nlmsg_build_payload(message, raw); });
     }
 
-    std::uint32_t add_set(SetHandle set, const std::string& what)
+    template <class What>
+    std::uint32_t add_set(const SetContent& set, const What& what)
     {
-        nftnl_set* raw = set.get();
+        nftnl_set* raw = set.declaration.get();
         checked(nftnl_set_set_str(raw, NFTNL_SET_TABLE, table_.name.name.c_str()));
         nftnl_set_set_u32(raw, NFTNL_SET_ID, ++last_set_id_);
-        messages_.add(NFT_MSG_NEWSET, table_.name.family, create, "add " + what,
+        messages_.add(NFT_MSG_NEWSET, table_.name.family, create, [&] { return "add " + what(); },
                       [raw](nlmsghdr* message) { nftnl_set_nlmsg_build_payload(message, raw); });
-        messages_.add_elements(table_.name.family, raw, "add elements of " + what);
+        messages_.add_elements(table_.name.family, set, [&] { return "add elements of " + what(); });
         return last_set_id_;
     }
 
     void add_rule(const Chain& chain, const Rule& rule, unsigned number)
     {
-        std::string text = to_text(rule);
-        if (text.size() > longest_rule_text)
-            text.replace(longest_rule_text, std::string::npos, "...");
-        const std::string what = fmt::format("rule {} {}{}: {}", chain.name, number, of_table_, text);
+        const auto what = [&] {
+            return fmt::format("rule {} {}{}: {}", chain.name, number, of_table_, to_text(rule, longest_rule_text));
+        };
         const RuleContext context{
-            [&](SetHandle set) { return add_set(std::move(set), "the set of " + what); },
+            [&](const SetContent& set) { return add_set(set, [&] { return "the set of " + what(); }); },
             [&](const std::string& name) { return maps_.at(name); },
         };
         RuleHandle object = expressions_of(rule, context);
         nftnl_rule* raw = object.get();
         checked(nftnl_rule_set_str(raw, NFTNL_RULE_TABLE, table_.name.name.c_str()));
         checked(nftnl_rule_set_str(raw, NFTNL_RULE_CHAIN, chain.name.c_str()));
-        messages_.add(NFT_MSG_NEWRULE, table_.name.family, append, "add " + what,
+        messages_.add(NFT_MSG_NEWRULE, table_.name.family, append, [&] { return "add " + what(); },
                       [raw](nlmsghdr* message) { nftnl_rule_nlmsg_build_payload(message, raw); });
     }
 
@@ -188,25 +187,38 @@ private:
 
 }  // namespace
 
-Batch replace_batch(const Ruleset& ruleset)
+namespace {
+
+Batch replacing(const Ruleset& ruleset, Messages::WithLabels with_labels)
 {
-    Messages messages;
+    Messages messages(with_labels);
     std::uint32_t last_set_id = 0;
     for (const Table& table : ruleset.tables) {
-        const std::string text = to_text(table.name);
-        add_table(messages, table.name, {}, "find or make table " + text);
+        add_table(messages, table.name, {}, "find or make table ");
         add_delete(messages, table.name);
-        add_table(messages, table.name, table.comment, "add table " + text);
+        add_table(messages, table.name, table.comment, "add table ");
         TableMessages(messages, table, last_set_id).add();
     }
     return messages.finish();
 }
 
+}  // namespace
+
+Batch replace_batch(const Ruleset& ruleset)
+{
+    return replacing(ruleset, Messages::WithLabels::yes);
+}
+
+std::vector<std::byte> replace_batch_bytes(const Ruleset& ruleset)
+{
+    return std::move(replacing(ruleset, Messages::WithLabels::no).bytes);
+}
+
 Batch delete_batch(const std::vector<TableName>& tables)
 {
-    Messages messages;
+    Messages messages(Messages::WithLabels::yes);
     for (const TableName& table : tables) {
-        add_table(messages, table, {}, "find or make table " + to_text(table));
+        add_table(messages, table, {}, "find or make table ");
         add_delete(messages, table);
     }
     return messages.finish();

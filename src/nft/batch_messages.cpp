@@ -1,11 +1,14 @@
 #include "nft/batch_messages.h"
 
+#include "nft/batch_sets.h"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include <arpa/inet.h>
 #include <libnftnl/common.h>
+#include <libnftnl/udata.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -30,7 +33,7 @@ std::uint16_t number_of(Family family)
 
 }  // namespace
 
-Messages::Messages() : room_(longest_message)
+Messages::Messages(WithLabels with_labels) : with_labels_(with_labels), room_(longest_message)
 {
     put_control(NFNL_MSG_BATCH_BEGIN, "change the nf_tables ruleset");
 }
@@ -47,7 +50,9 @@ void Messages::end(std::string label)
     last_ = batch_.bytes.size();
     batch_.bytes.insert(batch_.bytes.end(), room_.begin(),
                         room_.begin() + static_cast<std::ptrdiff_t>(MNL_ALIGN(header.nlmsg_len)));
-    batch_.labels.push_back({sequence_++, std::move(label)});
+    if (with_labels_ == WithLabels::yes)
+        batch_.labels.push_back({sequence_, std::move(label)});
+    ++sequence_;
     // libmnl leaves the padding behind an attribute as it finds it: same ruleset, same bytes.
     std::fill_n(room_.begin(), MNL_ALIGN(header.nlmsg_len), std::byte{0});
 }
@@ -62,30 +67,61 @@ void Messages::put_control(std::uint16_t type, std::string label)
     end(std::move(label));
 }
 
-void Messages::add_elements(Family family, nftnl_set* set, const std::string& label)
+namespace {
+
+/// As libnftnl's nftnl_set_elem_nlmsg_build() has it, attribute for attribute.
+void put_element(nlmsghdr* message, const SetElement& element, std::uint16_t number, std::uint32_t key_length)
 {
-    const Handle<nftnl_set_elems_iter, nftnl_set_elems_iter_destroy> iterator{nftnl_set_elems_iter_create(set)};
-    if (!iterator)
-        throw std::bad_alloc();
-    for (nftnl_set_elem* element = nftnl_set_elems_iter_next(iterator.get()); element != nullptr;) {
+    nlattr* whole = mnl_attr_nest_start(message, number);
+    if (element.flags != 0)
+        mnl_attr_put_u32(message, NFTA_SET_ELEM_FLAGS, htonl(element.flags));
+    nlattr* key = mnl_attr_nest_start(message, NFTA_SET_ELEM_KEY);
+    mnl_attr_put(message, NFTA_DATA_VALUE, key_length, element.key.data());
+    mnl_attr_nest_end(message, key);
+    if (!element.jump.empty()) {
+        nlattr* data = mnl_attr_nest_start(message, NFTA_SET_ELEM_DATA);
+        nlattr* verdict = mnl_attr_nest_start(message, NFTA_DATA_VERDICT);
+        mnl_attr_put_u32(message, NFTA_VERDICT_CODE, htonl(static_cast<std::uint32_t>(NFT_JUMP)));
+        mnl_attr_put_strz(message, NFTA_VERDICT_CHAIN, element.jump.c_str());
+        mnl_attr_nest_end(message, verdict);
+        mnl_attr_nest_end(message, data);
+    } else if (element.data_length > 0) {
+        nlattr* data = mnl_attr_nest_start(message, NFTA_SET_ELEM_DATA);
+        mnl_attr_put(message, NFTA_DATA_VALUE, element.data_length, element.data.data());
+        mnl_attr_nest_end(message, data);
+    }
+    if (element.open_end) {
+        static const UserData open = std::move(UserData().put(NFTNL_UDATA_SET_ELEM_FLAGS, NFTNL_SET_ELEM_F_INTERVAL_OPEN));
+        mnl_attr_put(message, NFTA_SET_ELEM_USERDATA, open.size(), open.data());
+    }
+    mnl_attr_nest_end(message, whole);
+}
+
+}  // namespace
+
+void Messages::add_elements(Family family, const SetContent& set, const std::function<std::string()>& label)
+{
+    const nftnl_set* declared = set.declaration.get();
+    const std::uint32_t key_length = nftnl_set_get_u32(declared, NFTNL_SET_KEY_LEN);
+    for (auto element = set.elements.begin(); element != set.elements.end();) {
         nlmsghdr* message = begin(NFT_MSG_NEWSETELEM, family, NLM_F_CREATE);
-        mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_TABLE, nftnl_set_get_str(set, NFTNL_SET_TABLE));
-        mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_SET, nftnl_set_get_str(set, NFTNL_SET_NAME));
-        mnl_attr_put_u32(message, NFTA_SET_ELEM_LIST_SET_ID, htonl(nftnl_set_get_u32(set, NFTNL_SET_ID)));
+        mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_TABLE, nftnl_set_get_str(declared, NFTNL_SET_TABLE));
+        mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_SET, nftnl_set_get_str(declared, NFTNL_SET_NAME));
+        mnl_attr_put_u32(message, NFTA_SET_ELEM_LIST_SET_ID, htonl(nftnl_set_get_u32(declared, NFTNL_SET_ID)));
         nlattr* list = mnl_attr_nest_start(message, NFTA_SET_ELEM_LIST_ELEMENTS);
         const std::uint32_t list_start = message->nlmsg_len - static_cast<std::uint32_t>(sizeof(nlattr));
-        for (int i = 1; element != nullptr; ++i) {
+        for (std::uint16_t number = 1; element != set.elements.end(); ++number) {
             const std::uint32_t before = message->nlmsg_len;
-            nftnl_set_elem_nlmsg_build(message, element, i);
+            put_element(message, *element, number, key_length);
             if (message->nlmsg_len - list_start > longest_attribute) {
                 std::memset(reinterpret_cast<char*>(message) + before, 0, message->nlmsg_len - before);
                 message->nlmsg_len = before;
                 break;
             }
-            element = nftnl_set_elems_iter_next(iterator.get());
+            ++element;
         }
         mnl_attr_nest_end(message, list);
-        end(label);
+        end(with_labels_ == WithLabels::yes ? label() : std::string());
     }
 }
 

@@ -19,7 +19,7 @@ struct MapReference {
 /// What a rule asks of the batch it is for.
 struct RuleContext {
     /// Puts an anonymous set into the batch, before the rule, and returns its id.
-    std::function<std::uint32_t(SetHandle)> add_set;
+    std::function<std::uint32_t(SetContent)> add_set;
     std::function<MapReference(const std::string&)> find_map;
 };
 

@@ -69,57 +69,50 @@ Key key_of(T number)
 class SetBuilder {
 public:
     SetBuilder(std::uint32_t flags, std::uint32_t key_type, std::uint32_t key_length)
-        : set_(owned<SetHandle>(nftnl_set_alloc())), key_length_(key_length)
+        : set_{owned<SetHandle>(nftnl_set_alloc()), {}}
     {
-        nftnl_set_set_u32(set_.get(), NFTNL_SET_FLAGS, flags);
-        nftnl_set_set_u32(set_.get(), NFTNL_SET_KEY_TYPE, key_type);
-        nftnl_set_set_u32(set_.get(), NFTNL_SET_KEY_LEN, key_length);
+        put(NFTNL_SET_FLAGS, flags);
+        put(NFTNL_SET_KEY_TYPE, key_type);
+        put(NFTNL_SET_KEY_LEN, key_length);
     }
 
-    void name(const std::string& name) { checked(nftnl_set_set_str(set_.get(), NFTNL_SET_NAME, name.c_str())); }
+    void name(const std::string& name) { checked(nftnl_set_set_str(raw(), NFTNL_SET_NAME, name.c_str())); }
     void data(std::uint32_t type, std::uint32_t length)
     {
-        nftnl_set_set_u32(set_.get(), NFTNL_SET_DATA_TYPE, type);
-        nftnl_set_set_u32(set_.get(), NFTNL_SET_DATA_LEN, length);
+        put(NFTNL_SET_DATA_TYPE, type);
+        put(NFTNL_SET_DATA_LEN, length);
     }
-    void user_data(const UserData& data)
-    {
-        checked(nftnl_set_set_data(set_.get(), NFTNL_SET_USERDATA, data.data(), data.size()));
-    }
+    void user_data(const UserData& data) { checked(nftnl_set_set_data(raw(), NFTNL_SET_USERDATA, data.data(), data.size())); }
 
-    nftnl_set_elem* element(Key key)
+    void reserve(std::size_t elements) { set_.elements.reserve(elements); }
+    SetElement& element(Key key)
     {
-        nftnl_set_elem* element = nftnl_set_elem_alloc();
-        if (element == nullptr)
-            throw std::bad_alloc();
-        nftnl_set_elem_add(set_.get(), element);
-        checked(nftnl_set_elem_set(element, NFTNL_SET_ELEM_KEY, key.data(), key_length_));
-        return element;
+        SetElement& added = set_.elements.emplace_back();
+        added.key = key;
+        return added;
     }
     /// The first key that is not in the interval before it.
-    void interval_end(Key key)
-    {
-        nftnl_set_elem_set_u32(element(key), NFTNL_SET_ELEM_FLAGS, NFT_SET_ELEM_INTERVAL_END);
-    }
+    void interval_end(Key key) { element(key).flags = NFT_SET_ELEM_INTERVAL_END; }
 
-    SetHandle named() { return std::move(set_); }
+    SetContent named() { return std::move(set_); }
     /// `size`: room the kernel makes, for as many elements as nft counts.
-    SetHandle anonymous(const char* pattern, std::size_t size)
+    SetContent anonymous(const char* pattern, std::size_t size)
     {
         name(pattern);
-        nftnl_set_set_u32(set_.get(), NFTNL_SET_DESC_SIZE, static_cast<std::uint32_t>(size));
+        put(NFTNL_SET_DESC_SIZE, static_cast<std::uint32_t>(size));
         return std::move(set_);
     }
 
+private:
+    nftnl_set* raw() { return set_.declaration.get(); }
+    void put(std::uint16_t attribute, std::uint32_t value) { nftnl_set_set_u32(raw(), attribute, value); }
     static void checked(int result)
     {
         if (result < 0)
             throw std::bad_alloc();
     }
 
-private:
-    SetHandle set_;
-    std::uint32_t key_length_;
+    SetContent set_;
 };
 
 constexpr std::uint32_t anonymous = NFT_SET_ANONYMOUS | NFT_SET_CONSTANT;
@@ -189,7 +182,7 @@ UserData comment_data(std::uint8_t type, const std::string& comment)
     return data;
 }
 
-SetHandle protocol_set(const std::vector<Protocol>& protocols)
+SetContent protocol_set(const std::vector<Protocol>& protocols)
 {
     SetBuilder set(anonymous, type_inet_protocol, 1);
     set.user_data(UserData()
@@ -200,7 +193,7 @@ SetHandle protocol_set(const std::vector<Protocol>& protocols)
     return set.anonymous(set_pattern, protocols.size());
 }
 
-SetHandle icmp_type_set(const std::vector<IcmpType>& types)
+SetContent icmp_type_set(const std::vector<IcmpType>& types)
 {
     SetBuilder set(anonymous, type_icmp_type, 1);
     set.user_data(UserData()
@@ -211,7 +204,7 @@ SetHandle icmp_type_set(const std::vector<IcmpType>& types)
     return set.anonymous(set_pattern, types.size());
 }
 
-SetHandle service_set(const ServiceMatch& match)
+SetContent service_set(const ServiceMatch& match)
 {
     const bool ranges =
         std::any_of(match.ports.begin(), match.ports.end(), [](PortRange range) { return range.size() > 1; });
@@ -226,15 +219,9 @@ SetHandle service_set(const ServiceMatch& match)
     if (ranges && match.ports.front().first > 0)
         set.interval_end(key_of(std::uint16_t{0}));
     for (const PortRange range : match.ports) {
-        nftnl_set_elem* element = set.element(key_of(htons(range.first)));
-        if (!ranges)
-            continue;
-        if (range.last < UINT16_MAX) {
+        set.element(key_of(htons(range.first))).open_end = ranges && range.last == UINT16_MAX;
+        if (ranges && range.last < UINT16_MAX)
             set.interval_end(key_of(htons(static_cast<std::uint16_t>(range.last + 1))));
-        } else {
-            const UserData open = std::move(UserData().put(NFTNL_UDATA_SET_ELEM_FLAGS, NFTNL_SET_ELEM_F_INTERVAL_OPEN));
-            SetBuilder::checked(nftnl_set_elem_set(element, NFTNL_SET_ELEM_USERDATA, open.data(), open.size()));
-        }
     }
     const std::size_t gap_before = match.ports.front().first > 0 ? 1 : 0;
     return set.anonymous(set_pattern, ranges ? two_ends * match.ports.size() + gap_before : match.ports.size());
@@ -251,7 +238,7 @@ bool single_ports(const SourceNatMap& nat)
     return nat.elements.front().ports.size() == 1;
 }
 
-SetHandle source_nat_map(const SourceNatMap& nat)
+SetContent source_nat_map(const SourceNatMap& nat)
 {
     const bool ranges = interval(nat);
     const bool single = single_ports(nat);
@@ -264,17 +251,19 @@ SetHandle source_nat_map(const SourceNatMap& nat)
                       .put(NFTNL_UDATA_SET_DATA_INTERVAL, single ? 0 : 1));
 
     // Four registers: address, port, address, port; a port is in the first two bytes of its register.
-    std::array<std::byte, 16> data{};
+    SetElement pattern;
+    pattern.data_length = single ? 8 : 16;
     const std::uint32_t address = htonl(nat.address.value);
-    std::memcpy(data.data(), &address, sizeof address);
-    std::memcpy(data.data() + 8, &address, sizeof address);
+    std::memcpy(pattern.data.data(), &address, sizeof address);
+    std::memcpy(pattern.data.data() + 8, &address, sizeof address);
+    set.reserve(nat.elements.size() + 1);
     for (const SourceNatMap::Element& element : nat.elements) {
         const std::uint16_t first = htons(element.ports.first);
         const std::uint16_t last = htons(element.ports.last);
-        std::memcpy(data.data() + 4, &first, sizeof first);
-        std::memcpy(data.data() + 12, &last, sizeof last);
-        nftnl_set_elem* added = set.element(ranges ? key_of(htonl(element.first)) : key_of(element.first));
-        SetBuilder::checked(nftnl_set_elem_set(added, NFTNL_SET_ELEM_DATA, data.data(), single ? 8 : 16));
+        std::memcpy(pattern.data.data() + 4, &first, sizeof first);
+        std::memcpy(pattern.data.data() + 12, &last, sizeof last);
+        pattern.key = ranges ? key_of(htonl(element.first)) : key_of(element.first);
+        set.element(pattern.key) = pattern;
     }
     // In an anonymous set each interval ends where the next one starts.
     if (ranges)
@@ -282,7 +271,7 @@ SetHandle source_nat_map(const SourceNatMap& nat)
     return set.anonymous(map_pattern, ranges ? two_ends * nat.elements.size() : nat.elements.size());
 }
 
-SetHandle verdict_map(const VerdictMap& map)
+SetContent verdict_map(const VerdictMap& map)
 {
     const bool ranges = map.interval();
     SetBuilder set(NFT_SET_MAP | (ranges ? interval_flag : 0U), type_integer, 4);
@@ -299,9 +288,7 @@ SetHandle verdict_map(const VerdictMap& map)
     set.user_data(data);
 
     for (const VerdictMap::Element& element : map.elements) {
-        nftnl_set_elem* added = set.element(ranges ? key_of(htonl(element.first)) : key_of(element.first));
-        nftnl_set_elem_set_u32(added, NFTNL_SET_ELEM_VERDICT, static_cast<std::uint32_t>(NFT_GOTO));
-        SetBuilder::checked(nftnl_set_elem_set_str(added, NFTNL_SET_ELEM_CHAIN, element.chain.c_str()));
+        set.element(ranges ? key_of(htonl(element.first)) : key_of(element.first)).jump = element.chain;
         if (ranges)
             set.interval_end(key_of(htonl(element.last + 1)));
     }

@@ -1,4 +1,4 @@
-// Sets and maps as libnftnl objects with the user data nft puts into them: not for others.
+// Sets and maps with the user data nft puts into them: not for others.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,12 @@ private:
 /// User data with a comment in it; `type` is the NFTNL_UDATA_*_COMMENT of the kind of object.
 [[nodiscard]] UserData comment_data(std::uint8_t type, const std::string& comment);
 
-// Each makes a set without table and id. Elements are in it.
-[[nodiscard]] SetHandle protocol_set(const std::vector<Protocol>& protocols);
-[[nodiscard]] SetHandle icmp_type_set(const std::vector<IcmpType>& types);
-[[nodiscard]] SetHandle service_set(const ServiceMatch& match);
-[[nodiscard]] SetHandle source_nat_map(const SourceNatMap& nat);
-[[nodiscard]] SetHandle verdict_map(const VerdictMap& map);
+// Each makes a set whose declaration lacks table and id.
+[[nodiscard]] SetContent protocol_set(const std::vector<Protocol>& protocols);
+[[nodiscard]] SetContent icmp_type_set(const std::vector<IcmpType>& types);
+[[nodiscard]] SetContent service_set(const ServiceMatch& match);
+[[nodiscard]] SetContent source_nat_map(const SourceNatMap& nat);
+[[nodiscard]] SetContent verdict_map(const VerdictMap& map);
 
 /// Keys are ranges.
 [[nodiscard]] bool interval(const SourceNatMap& nat);

@@ -212,7 +212,7 @@ struct SourceNatMap {
     [[nodiscard]] std::uint32_t modulus() const { return elements.back().last + 1U; }
 };
 
-/// `numgen inc mod N vmap @M`: each rule of this kind counts for itself.
+/// `numgen inc mod N vmap @M`: each rule of this kind counts for itself. A number that M lacks goes on behind the rule.
 struct NumgenVmap {
     std::uint32_t modulus;
     std::string map;
@@ -274,7 +274,7 @@ struct Counter {
     std::string comment = {};
 };
 
-/// `map M { typeof meta cpu : verdict; elements = { 0 : goto r0, 1-3 : goto r1 } }`.
+/// `map M { typeof meta cpu : verdict; elements = { 0 : jump c0, 1-3 : jump c1 } }`.
 ///
 /// The key is typed as `meta cpu` because nft 1.0.6 must be told a type and has none for numgen and jhash: meta cpu is the
 /// 32-bit number in host order that has a typeof it lists and loads again. Interval keys if any element has more than one.
@@ -282,7 +282,7 @@ struct VerdictMap {
     struct Element {
         std::uint32_t first;  ///< ascending, without gaps from 0
         std::uint32_t last;
-        std::string chain;    ///< goto
+        std::string chain;    ///< jump: what it does not decide goes on behind the rule
     };
     std::string name;
     std::vector<Element> elements;

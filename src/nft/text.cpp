@@ -1,10 +1,13 @@
 #include "nft/text.h"
 
 #include <array>
+#include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
+#include <endian.h>
 #include <fmt/format.h>
 
 namespace mape::nft {
@@ -13,6 +16,9 @@ namespace {
 
 /// Where a line of set elements is broken.
 constexpr std::size_t line_width = 120;
+
+/// Of a whole ruleset: what a map of 64 turns and 63 pieces takes.
+constexpr std::size_t size_to_expect = 160 * 1024;
 
 constexpr std::string_view mark_start = "mape-gen ";
 
@@ -89,10 +95,41 @@ std::string priority_text(const Base& base)
     return fmt::format("{}", base.priority);
 }
 
+/// Room for the text of one element: two keys, "jump " and a chain's name (NFT_CHAIN_MAXNAMELEN is 256), or address and ports.
+class Short {
+public:
+    void put(std::string_view text)
+    {
+        std::memcpy(room_.data() + size_, text.data(), text.size());
+        size_ += text.size();
+    }
+    /// "7", "7-9".
+    void range(std::uint32_t first, std::uint32_t last)
+    {
+        number(first);
+        if (last == first)
+            return;
+        put("-");
+        number(last);
+    }
+    [[nodiscard]] const char* data() const { return room_.data(); }
+    [[nodiscard]] std::size_t size() const { return size_; }
+
+private:
+    void number(std::uint32_t value)
+    {
+        const auto end = std::to_chars(room_.data() + size_, room_.data() + room_.size(), value);
+        size_ = static_cast<std::size_t>(end.ptr - room_.data());
+    }
+
+    std::array<char, 320> room_;  // filled as it is needed
+    std::size_t size_ = 0;
+};
+
 /// Text of each kind of statement.
 class StatementText {
 public:
-    explicit StatementText(std::string& out) : out_(out) {}
+    explicit StatementText(std::string& out, std::size_t limit = std::string::npos) : out_(out), limit_(limit) {}
 
     void operator()(const InterfaceMatch& match)
     {
@@ -171,9 +208,10 @@ public:
     void operator()(const SourceNatMap& nat)
     {
         put("snat ip to numgen inc mod {} map {{ ", nat.modulus());
-        const std::string address = to_text(nat.address);
-        elements(nat.elements, [&](std::string& text, const SourceNatMap::Element& element) {
-            fmt::format_to(std::back_inserter(text), "{} . {}", address, to_text(element.ports));
+        const std::string address = to_text(nat.address) + " . ";
+        elements(nat.elements, [&](Short& text, const SourceNatMap::Element& element) {
+            text.put(address);
+            text.range(element.ports.first, element.ports.last);
         });
         put(" }}");
     }
@@ -184,29 +222,25 @@ public:
             vmap.map);
     }
 
-    /// "0 : X, 1-3 : Y", broken into lines.
+    /// "0 : X, 1-3 : Y", broken into lines. There are thousands of them: no format, one append each.
     template <class Element, class Data>
     void elements(const std::vector<Element>& elements, Data data)
     {
         std::size_t line = out_.rfind('\n') == std::string::npos ? 0 : out_.rfind('\n') + 1;
-        std::string text;
         for (const Element& element : elements) {
-            text.clear();
-            if (element.first == element.last)
-                fmt::format_to(std::back_inserter(text), "{} : ", element.first);
-            else
-                fmt::format_to(std::back_inserter(text), "{}-{} : ", element.first, element.last);
+            if (out_.size() > limit_)
+                return;
+            Short text;
+            text.range(element.first, element.last);
+            text.put(" : ");
             data(text, element);
             if (&element != &elements.front()) {
-                out_ += ',';
-                if (out_.size() - line + text.size() + 2 > line_width) {
-                    out_ += "\n\t\t\t";
-                    line = out_.size();
-                } else {
-                    out_ += ' ';
-                }
+                const bool fits = out_.size() - line + text.size() + 2 <= line_width;
+                out_ += fits ? ", " : ",\n\t\t\t";
+                if (!fits)
+                    line = out_.size() - 3;
             }
-            out_ += text;
+            out_.append(text.data(), text.size());
         }
     }
 
@@ -245,11 +279,12 @@ private:
     }
 
     std::string& out_;
+    std::size_t limit_;  ///< elements behind this length are left out
 };
 
-void append(std::string& out, const Rule& rule)
+void append(std::string& out, const Rule& rule, std::size_t limit = std::string::npos)
 {
-    StatementText text(out);
+    StatementText text(out, limit);
     bool first = true;
     for (const Statement& statement : rule.statements) {
         if (!first)
@@ -277,8 +312,9 @@ void append(std::string& out, const VerdictMap& map)
     if (!map.comment.empty())
         fmt::format_to(std::back_inserter(out), "\t\tcomment \"{}\"\n", map.comment);
     out += "\t\telements = { ";
-    StatementText(out).elements(map.elements, [](std::string& text, const VerdictMap::Element& element) {
-        fmt::format_to(std::back_inserter(text), "goto {}", element.chain);
+    StatementText(out).elements(map.elements, [](Short& text, const VerdictMap::Element& element) {
+        text.put("jump ");
+        text.put(element.chain);
     });
     out += " }\n\t}\n";
 }
@@ -318,6 +354,7 @@ void append_delete(std::string& out, const TableName& table)
 std::string text_of(const Ruleset& ruleset, bool with_marks)
 {
     std::string out;
+    out.reserve(size_to_expect);
     for (const Table& table : ruleset.tables) {
         append_delete(out, table.name);
         fmt::format_to(std::back_inserter(out), "table {} {} {{\n", to_text(table.name.family), table.name.name);
@@ -341,10 +378,12 @@ std::string to_text(const Ruleset& ruleset)
     return text_of(ruleset, true);
 }
 
-std::string to_text(const Rule& rule)
+std::string to_text(const Rule& rule, std::size_t longest)
 {
     std::string out;
-    append(out, rule);
+    append(out, rule, longest);
+    if (out.size() > longest)
+        out.replace(longest, std::string::npos, "...");
     return out;
 }
 
@@ -363,11 +402,16 @@ std::string to_text(const TableName& table)
 
 std::string mark(const Ruleset& ruleset, std::string_view version)
 {
-    // FNV-1a, 64 bits (draft-eastlake-fnv): tells two rulesets of ours apart, no defence against anyone.
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    for (const char byte : text_of(ruleset, false)) {
-        hash ^= static_cast<unsigned char>(byte);
+    // Tells two rulesets of ours apart, no defence against anyone.
+    std::string text = text_of(ruleset, false);
+    std::uint64_t hash = 0xcbf29ce484222325U ^ text.size();
+    text.resize((text.size() + sizeof hash - 1) / sizeof hash * sizeof hash);
+    for (std::size_t i = 0; i < text.size(); i += sizeof hash) {
+        std::uint64_t word;
+        std::memcpy(&word, text.data() + i, sizeof word);
+        hash ^= le64toh(word);
         hash *= 0x100000001b3U;
+        hash ^= hash >> 32;
     }
     return fmt::format("{}{} {:016x}", mark_start, version, hash);
 }

@@ -9,8 +9,8 @@ namespace {
 
 bool same(const RulesetMemory& a, const RulesetMemory& b)
 {
-    return a.scope == b.scope && a.content.mark == b.content.mark && a.content.text == b.content.text
-           && a.content.batch == b.content.batch && a.translation == b.translation && a.generation == b.generation
+    return a.scope == b.scope && a.content.mark == b.content.mark
+           && *a.content.batch == *b.content.batch && a.translation == b.translation && a.generation == b.generation
            && a.dump == b.dump;
 }
 
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const auto bytes = input.bytes(input.u8());
         return std::string(bytes.begin(), bytes.end());
     };
-    RulesetMemory memory{{text(), text(), text()}, {text(), text(), fuzz::exactly(input.bytes(input.u8())), {}},
+    RulesetMemory memory{{text(), text(), text()}, {text(), fuzz::exactly(input.bytes(input.u8())), {}},
                          text(), input.u16(), fuzz::exactly(input.rest())};
     fuzz::write_file(path, to_text(memory));
     const auto again = read_ruleset_memory(path, memory.scope);

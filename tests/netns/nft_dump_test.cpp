@@ -38,7 +38,7 @@ TEST_CASE("every change is seen")
 {
     NaptParameters parameters = samples::seeds();
     parameters.open = {{nft::Protocol::tcp, {1728, 1730}}, {nft::Protocol::tcp, {1733, 1733}}};
-    parameters.reserved = {{1740, 1741}};
+    parameters.reserved = {{1742, 1742}, {2765, 2766}};
     const auto ruleset = napt_ruleset(parameters);
     REQUIRE(ruleset);
 
@@ -56,11 +56,11 @@ TEST_CASE("every change is seen")
              {"a rule inserted", "nft insert rule ip mape_mape0 out accept", "rule out 1"},
              {"a rule with a comment", "nft add rule ip mape_mape0 out accept comment x", "rule out 7"},
              {"a rule that counts", "nft add rule ip mape_mape0 out counter", "rule out 7"},
-             {"an element removed", "nft delete element ip mape_mape0 bucket { 5 }", "element bucket"},
+             {"an element removed", "nft delete element ip mape_mape0 turn { 5 }", "element turn"},
              {"an element changed",
-              "nft 'delete element ip mape_mape0 bucket { 5 }; add element ip mape_mape0 bucket { 5 : goto b6 }'",
-              "element bucket"},
-             {"an interval removed", "nft delete element ip mape_mape0 pick { 0-5 }", "element pick"},
+              "nft 'delete element ip mape_mape0 turn { 5 }; add element ip mape_mape0 turn { 5 : jump turn6 }'",
+              "element turn"},
+             {"an interval removed", "nft delete element ip mape_mape0 single { 0-1 }", "element single"},
              {"a counter added", "nft add counter ip mape_mape0 more", "object more"},
              {"a chain added", "nft add chain ip mape_mape0 more", "chain more"},
              {"a set added", "nft add set ip mape_mape0 more '{ type ipv4_addr; }'", "set more"},

@@ -2,6 +2,7 @@
 // `nft list` and as bytecode. Needs root and nft 1.0.6 or later. Exit code 77 and a reason: could not run.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "nft_lab.h"
+#include "netlink/nft_dump_raw.h"
 
 #include <algorithm>
 #include <sstream>
@@ -163,6 +164,35 @@ TEST_CASE("bytecode: nft's of the text, ours of the batch")
     }
 }
 
+namespace {
+
+std::vector<nft::TableName> names_of(const nft::Ruleset& ruleset)
+{
+    std::vector<nft::TableName> names;
+    for (const nft::Table& table : ruleset.tables)
+        names.push_back(table.name);
+    return names;
+}
+
+/// Lines of a dump without elements of constant sets and of those the batch had.
+std::vector<std::string> put_together(const std::vector<std::byte>& dump, const nft::Ruleset& ruleset)
+{
+    std::vector<std::string> lines;
+    const auto batch = nft::replace_batch_bytes(ruleset);
+    for (const nft::TableName& table : names_of(ruleset)) {
+        const auto constant = netlink::constant_elements(table, batch);
+        REQUIRE(constant);
+        std::vector<std::byte> messages = dump;
+        messages.insert(messages.end(), constant->begin(), constant->end());
+        const auto part = netlink::lines_of(table, messages);
+        REQUIRE(part);
+        lines.insert(lines.end(), part->begin(), part->end());
+    }
+    return lines;
+}
+
+}  // namespace
+
 TEST_CASE("kernel: the same dump and the same listing, and the listing loads again as the same")
 {
     for (const samples::Sample& sample : samples::all()) {
@@ -178,6 +208,15 @@ TEST_CASE("kernel: the same dump and the same listing, and the listing loads aga
         lab::load(socket, *ruleset);
         const auto ours = lab::dump(socket, *ruleset);
         const std::string our_list = lab::output("nft list ruleset");
+
+        // What a dump leaves out of constant sets is in the batch that made them.
+        const auto changeable = netlink::read_tables(socket, names_of(*ruleset), netlink::Elements::of_changeable_sets);
+        const auto whole = netlink::read_tables(socket, names_of(*ruleset), netlink::Elements::all);
+        REQUIRE(changeable);
+        REQUIRE(whole);
+        CHECK(changeable->messages.size() < whole->messages.size());
+        CHECK_MESSAGE((put_together(changeable->messages, *ruleset) == ours),
+                      lab::difference(put_together(changeable->messages, *ruleset), ours));
 
         CHECK(ours.size() > 20);
         CHECK_MESSAGE((theirs == ours), lab::difference(theirs, ours));

@@ -33,7 +33,7 @@ inline DeviceAddress sample_ipv4()
 
 inline RulesetContent sample_ruleset(const char* mark = "mape-gen 0.1.0 0123456789abcdef")
 {
-    return {mark, "table ip mape_mape0 {\n}\n", {std::byte{0x14}, std::byte{0x00}, std::byte{0xff}}, {}};
+    return {mark, std::vector<std::byte>{std::byte{0x14}, std::byte{0x00}, std::byte{0xff}}, {}};
 }
 
 inline Plan sample_plan()

@@ -208,7 +208,7 @@ other_mtu() { ip -n "${LAB_NS}ce" link set mape0 mtu 1400; }
 no_forwarding() { ce sh -c 'echo 0 >/proc/sys/net/ipv4/ip_forward'; }
 other_br() { ip -n "${LAB_NS}ce" link set mape0 type ip6tnl mode ipip6 local "$LAB_CE" remote 2001:db8::9 dev wan0 encaplimit none hoplimit 64; }
 no_rule() { ce nft flush chain ip mape_mape0 out_guard; }
-no_element() { ce nft delete element ip mape_mape0 bucket "{ 0 }"; }
+no_element() { ce nft delete element ip mape_mape0 turn "{ 0 }"; }
 one_rule_more() { ce nft insert rule ip mape_mape0 out_guard accept; }
 ce_preferred() { ip -n "${LAB_NS}ce" addr change "$LAB_CE/128" dev wan0 preferred_lft forever valid_lft forever; }
 
@@ -238,7 +238,7 @@ drift no_ipv4 2 "apply would add the IPv4 address $LAB_IPV4/32 on mape0" \
 	"apply would add the IPv4 default route through mape0 (table main, metric 0)"
 drift no_forwarding 1 "apply would turn IPv4 forwarding on"
 drift no_rule 1 "apply would replace the nftables ruleset mape_mape0" "missing: " "out_guard"
-drift no_element 1 "apply would replace the nftables ruleset mape_mape0" "missing: " "bucket"
+drift no_element 1 "apply would replace the nftables ruleset mape_mape0" "missing: " "turn"
 drift one_rule_more 1 "apply would replace the nftables ruleset mape_mape0" "not ours: " "out_guard"
 drift no_table6 1 "apply would" "ip6"
 drift ce_preferred 1 "apply would correct the CE address $LAB_CE/128 on wan0"

@@ -150,7 +150,7 @@ TEST_CASE("a batch is framed, labelled and acknowledged once")
     };
     CHECK(find("add rule nat_out 1 of table ip mape_mape0: oifname != \"mape0\" accept"));
     CHECK(find("add chain nat_out of table ip mape_mape0"));
-    CHECK(find("add elements of map pick of table ip mape_mape0"));
+    CHECK(find("add elements of map turn of table ip mape_mape0"));
     CHECK(find("add table ip6 mape_mape0"));
 }
 

@@ -295,10 +295,10 @@ TEST_CASE("a dropped answer does not turn success into failure, nor failure into
 TEST_CASE("a batch that could not be judged is not sent")
 {
     const auto unasked = batch_message(16, 1) + batch_message(17, 2);
-    CHECK_FALSE(BatchExchange::make(unasked, {}, port));
+    CHECK_FALSE(BatchExchange::make(unasked, labels, port));
     auto cut = batch();
     cut.pop_back();
-    CHECK_FALSE(BatchExchange::make(cut, {}, port));
+    CHECK_FALSE(BatchExchange::make(cut, labels, port));
 }
 
 TEST_CASE("no damage to a batch's answer crashes")

@@ -35,7 +35,7 @@ table ip t {
 		typeof meta cpu : verdict
 		flags interval
 		comment "why"
-		elements = { 0 : goto r, 1-3 : goto s }
+		elements = { 0 : jump r, 1-3 : jump s }
 	}
 	chain r { accept; }
 	chain s {
