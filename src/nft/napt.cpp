@@ -57,20 +57,25 @@ Result<void> check(const NaptParameters& parameters)
     return {};
 }
 
-/// The parts of `ranges` (ascending, disjoint) that `taken` does not touch.
-std::vector<PortRange> without(const std::vector<PortRange>& ranges, PortRange taken)
+/// The parts of `ranges` (ascending, disjoint) that none of `taken` (in any order) touches, in one pass over both.
+std::vector<PortRange> without(const std::vector<PortRange>& ranges, std::vector<PortRange> taken)
 {
+    std::sort(taken.begin(), taken.end());
     std::vector<PortRange> left;
-    left.reserve(ranges.size() + 1);
+    left.reserve(ranges.size() + taken.size());
+    auto next = taken.begin();
     for (const PortRange range : ranges) {
-        if (range.last < taken.first || taken.last < range.first) {
-            left.push_back(range);
-            continue;
+        std::uint32_t first = range.first;
+        for (; next != taken.end() && next->first <= range.last; ++next) {
+            if (next->first > first)
+                left.push_back({static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(next->first - 1)});
+            first = std::max(first, next->last + std::uint32_t{1});
+            // It may reach into the next range.
+            if (next->last > range.last)
+                break;
         }
-        if (range.first < taken.first)
-            left.push_back({range.first, static_cast<std::uint16_t>(taken.first - 1)});
-        if (taken.last < range.last)
-            left.push_back({static_cast<std::uint16_t>(taken.last + 1), range.last});
+        if (first <= range.last)
+            left.push_back({static_cast<std::uint16_t>(first), range.last});
     }
     return left;
 }
@@ -87,9 +92,9 @@ std::vector<PortRange> source_ports(const PortSet& set, const std::vector<PortRa
     // More tries than this the kernel does not make in one range.
     constexpr std::uint32_t longest = 128;
 
-    std::vector<PortRange> ranges = without(set.ranges(), {0, 0});  // port 0 means "none" to most hosts
-    for (const PortRange range : reserved)
-        ranges = without(ranges, range);
+    std::vector<PortRange> taken = reserved;
+    taken.push_back({0, 0});  // port 0 means "none" to most hosts
+    const std::vector<PortRange> ranges = without(set.ranges(), std::move(taken));
 
     std::vector<PortRange> pieces;
     for (const PortRange range : ranges) {
