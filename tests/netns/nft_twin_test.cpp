@@ -214,7 +214,9 @@ TEST_CASE("kernel: the same dump and the same listing, and the listing loads aga
         const auto whole = netlink::read_tables(socket, names_of(*ruleset), netlink::Elements::all);
         REQUIRE(changeable);
         REQUIRE(whole);
-        CHECK(changeable->messages.size() < whole->messages.size());
+        CHECK(changeable->messages.size() <= whole->messages.size());
+        if (sample.name == "seeds")
+            CHECK(changeable->messages.size() < whole->messages.size() / 3);
         CHECK_MESSAGE((put_together(changeable->messages, *ruleset) == ours),
                       lab::difference(put_together(changeable->messages, *ruleset), ours));
 
