@@ -41,14 +41,14 @@ install_packages() {
 say "building (plain: build/plain, with sanitizers: build/test, fuzz targets: build/fuzz)"
 cmake -S . -B build/plain -G Ninja -DCMAKE_BUILD_TYPE=Release -DMAPE_WERROR=ON >/dev/null
 cmake -S . -B build/test -G Ninja -DCMAKE_BUILD_TYPE=Debug -DMAPE_SANITIZE=ON -DMAPE_PRECOMPILE=ON -DMAPE_WERROR=ON \
-	-DMAPE_PLAIN_BINARY="$PWD/build/plain/mape-gen" -DMAPE_PLAIN_RTNL="$PWD/build/plain/tests/netns/netns_rtnl" \
+	-DMAPE_PLAIN_BINARY="$PWD/build/plain/mape-gen" -DMAPE_PLAIN_NETNS="$PWD/build/plain/tests/netns" \
 	-DMAPE_FUZZ_TREE="$PWD/build/fuzz" -DMAPE_LONG="$long" >/dev/null
 cmake -S . -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++-14 -DMAPE_FUZZ=ON -DMAPE_PRECOMPILE=ON -DMAPE_WERROR=ON \
 	-DMAPE_FUZZ_SECONDS="$fuzz_seconds" >/dev/null
 tests/vm/vm prepare &
 prepared=$!
 trap 'kill "$prepared" 2>/dev/null || true' EXIT
-cmake --build build/plain --target mape-gen netns_rtnl
+cmake --build build/plain --target mape-gen netns_rtnl netns_kernel
 cmake --build build/test
 cmake --build build/fuzz
 wait "$prepared"

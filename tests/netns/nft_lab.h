@@ -16,6 +16,7 @@
 
 #include <linux/netlink.h>
 
+#include "command.h"
 #include "netlink/nft_dump.h"
 #include "netlink/socket.h"
 #include "nft/batch.h"
@@ -25,22 +26,6 @@
 namespace lab {
 
 constexpr int skipped = 77;
-
-/// A command's output; its exit status goes to `status`, or must be 0.
-inline std::string output(const std::string& command, int* status = nullptr)
-{
-    FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
-    REQUIRE(pipe);
-    std::string text;
-    for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe))
-        text += static_cast<char>(c);
-    const int result = ::pclose(pipe);
-    if (status != nullptr)
-        *status = result;
-    else
-        REQUIRE_MESSAGE(result == 0, command, ": ", text);
-    return text;
-}
 
 /// A file that is gone afterwards.
 class TemporaryFile {

@@ -1,53 +1,30 @@
-// A kernel in memory: what a step makes, and a failure wherever a test wants one.
+// A kernel in memory: what each step makes, by identity.
 #pragma once
 
 #include "apply/kernel.h"
 
-#include <cerrno>
 #include <map>
-#include <optional>
 #include <string>
-#include <vector>
+#include <type_traits>
 
 namespace mape::test {
 
-class FakeKernel : public Kernel {
+class FakeKernel final : public Kernel {
 public:
-    /// The side a step leaves behind, by identity; identities that were never touched are absent.
+    /// The side a step leaves behind, as JSON, by identity; what is not there is absent.
     std::map<std::string, std::string> state;
-    /// Steps performed, in words.
-    std::vector<std::string> performed;
-    /// The 1-based call of perform() that fails, and with what; counted over the whole life.
-    std::optional<unsigned> fail_at;
-    int fail_with = EINVAL;
-    /// If set, every perform() from fail_at on fails: undoing too.
-    bool fail_for_good = false;
 
     Result<Step> inverse(const Step& step) override { return mape::inverse(step); }
 
     Result<void> perform(const Step& step) override
     {
-        ++calls_;
-        if (fail_at && (calls_ == *fail_at || (fail_for_good && calls_ > *fail_at)))
-            return fail(system_error(fail_with, "cannot " + to_words(step)));
-        performed.push_back(to_words(step));
         if (std::holds_alternative<FlowsStep>(step))
             return {};
-        // The step without its past: equal for two steps that lead to the same.
-        const bool present = std::visit(
-            [](const auto& s) {
-                if constexpr (requires { s.to.has_value(); })
-                    return s.to.has_value();
-                else if constexpr (std::is_same_v<decltype(s.to), bool>)
-                    return s.to;
-                else
-                    return true;
-            },
-            step);
-        if (!present) {
+        if (!leaves_something(step)) {
             state.erase(identity(step));
             return {};
         }
+        // Without its past: equal for two steps that lead to the same.
         Step after = step;
         std::visit([](auto& s) { s.from = s.to; }, after);
         state[identity(step)] = to_json(after);
@@ -57,7 +34,22 @@ public:
     std::vector<std::string> take_notes() override { return {}; }
 
 private:
-    unsigned calls_ = 0;
+    static bool leaves_something(const Step& step)
+    {
+        // The way into the tunnel is open where nothing shuts it.
+        if (const auto* egress = std::get_if<EgressStep>(&step))
+            return !egress->to;
+        return std::visit(
+            [](const auto& s) {
+                if constexpr (requires { s.to.has_value(); })
+                    return s.to.has_value();
+                else if constexpr (std::is_same_v<decltype(s.to), bool>)
+                    return s.to;
+                else
+                    return true;
+            },
+            step);
+    }
 };
 
 }  // namespace mape::test

@@ -1,4 +1,3 @@
-#include "../../support/fake_kernel.h"
 #include "../../support/sample_plan.h"
 #include "../../support/temporary_directory.h"
 #include "base/file.h"
